@@ -1,0 +1,1 @@
+"""Reads and reasons: trace, tables, costs, time accounts, verdicts. Never imports torch."""

@@ -1,0 +1,1 @@
+"""FLOPs and bytes per operation: one family per file, each registered with the op names it serves."""

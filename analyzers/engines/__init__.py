@@ -1,0 +1,1 @@
+"""How engines mark their phases: one engine per file."""

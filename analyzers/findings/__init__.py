@@ -1,0 +1,1 @@
+"""Diagnoses: one finding per file."""

@@ -1,0 +1,1 @@
+"""From bytes to columns: sources, event boundaries, typed decoding, salvage."""

@@ -1,0 +1,1 @@
+"""Shows: terminal, JSON, HTML, and the command line."""
