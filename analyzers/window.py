@@ -21,6 +21,8 @@ Ints = npt.NDArray[np.int64]
 
 IDLE_QUEUE_NS = 10_000
 """A launch that starts this soon found an idle device."""
+BLOCKING = r"^(cuda|hip|cu)Memcpy(DtoH|HtoD|DtoD|2D|3D|_v2)?$|MemcpyWithStream"
+"""Copies that return when they are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,17 @@ class Windows:
 
 
 def launch_delays(work: Work, linked: Linked) -> Ints:
-    """Per item: nanoseconds from the start of its launch call to its own start; -1 where the launch is unknown."""
-    if not len(work) or not linked.trace.launches.height:
+    """Per item: nanoseconds from its launch call to its own start; -1 where the launch is unknown.
+
+    An item that starts while its call is still running has waited for nothing but the call: the delay counts from the
+    call's return (0 if it starts before). A blocking copy returns after its item, so there it counts from the call's start."""
+    launches = linked.trace.launches
+    if not len(work) or not launches.height:
         return np.full(len(work), -1, np.int64)
-    launched = linked.trace.launches["ts_ns"].to_numpy()[work.launch]
-    return np.where(work.launch >= 0, np.maximum(work.start - launched, 0), -1)
+    called = launches["ts_ns"].to_numpy()
+    returned = called + launches["dur_ns"].to_numpy()
+    since = np.where(launches["name"].str.contains(BLOCKING).to_numpy(), called, returned)
+    return np.where(work.launch >= 0, np.maximum(work.start - since[work.launch], 0), -1)
 
 
 def idle_queue_delay(work: Work, linked: Linked) -> int:
@@ -47,11 +55,11 @@ def idle_queue_delay(work: Work, linked: Linked) -> int:
     delays = launch_delays(work, linked)
     if not (delays >= 0).any():
         return IDLE_QUEUE_NS
-    launched = work.start - delays
-    reach = np.maximum.accumulate(work.end)
-    busy_until = np.concatenate([[np.iinfo(np.int64).min], reach[:-1]])
-    unqueued = (delays >= 0) & (busy_until <= launched)
-    # Only the first kernel of a launch shows its latency: later nodes of a graph wait for their predecessors.
+    called = linked.trace.launches["ts_ns"].to_numpy()[work.launch]
+    busy_until = np.concatenate([[np.iinfo(np.int64).max], np.maximum.accumulate(work.end)[:-1]])
+    # Before the first recorded item the device may be busy with work that the trace does not hold: no delay is told.
+    unqueued = (delays >= 0) & (busy_until <= called)
+    # Only the first item of a launch shows its latency: later nodes of a graph wait for their predecessors.
     _, first = np.unique(work.launch, return_index=True)
     is_first = np.zeros(len(work), bool)
     is_first[first] = True
