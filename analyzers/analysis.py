@@ -116,6 +116,40 @@ class PartRow(msgspec.Struct, frozen=True, kw_only=True):
     bound_class: str = msgspec.field(name="class")
 
 
+class TimelineItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One kernel (or op) of a drawn step; times from the window's opening."""
+
+    lane: int
+    start_us: float
+    dur_us: float
+    name: str
+    bound_class: str = msgspec.field(name="class")
+    own: bool = True
+    """False for other work that lies in the step's window."""
+
+
+class TimelineGap(msgspec.Struct, frozen=True, kw_only=True):
+    start_us: float
+    dur_us: float
+    cause: str
+
+
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """One step of a phase, for drawing: the typical or the slowest."""
+
+    role: str
+    step: int
+    """Index into the phase's steps."""
+    start_us: float
+    wall_us: float
+    """As traced, without the untraced correction."""
+    lanes: tuple[str, ...]
+    items: tuple[TimelineItem, ...]
+    gaps: tuple[TimelineGap, ...]
+    dropped: int = 0
+    """Shorter items left out."""
+
+
 class PredictedPart(msgspec.Struct, frozen=True, kw_only=True):
     part: str
     bound: str
@@ -175,6 +209,8 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
     kernels: tuple[KernelRow, ...]
     steps: tuple[StepRow, ...]
     parts: tuple[PartRow, ...] = ()
+    timelines: tuple[Timeline, ...] = ()
+    """Only when asked for (`analyze(..., timelines=True)`)."""
     confidence: str = "normal"
     """"normal" or "low"; the evidence says why."""
 

@@ -32,6 +32,7 @@ from .reading import read_trace
 from .rows import Items
 from .step import StepsFound
 from .time_account import TimeAccount, account_phase
+from .timeline import timelines_of
 from .trace import Trace, TraceWarning
 from .units import units_of_calls
 from .whereabouts import known_by, parts_of
@@ -41,17 +42,26 @@ from .work import Work, device_work, host_work, own_times
 Ints = npt.NDArray[np.int64]
 
 
-def analyze(source: Any, *, device: str | None = None, model: str | None = None, frames: bool = False) -> Analysis:
+def analyze(
+    source: Any,
+    *,
+    device: str | None = None,
+    model: str | None = None,
+    frames: bool = False,
+    timelines: bool = False,
+) -> Analysis:
     """Read a trace and say what each of its phases is bound by.
 
     `source` is what `read_trace` takes: a path, a URL, a file object, bytes, or a finished `torch.profiler` object.
     `device` names the device (or a JSON file of its peaks) where the trace does not or is wrong; `model` is a Hugging Face
-    config.json or its folder; `frames` reads Python stacks too. Raises `BoundbyError`s: unreadable or empty input, unknown
+    config.json or its folder; `frames` reads Python stacks too; `timelines` adds each phase's typical and slowest step for drawing. Raises `BoundbyError`s: unreadable or empty input, unknown
     device or model."""
-    return analyze_trace(read_trace(source, frames=frames), device=device, model=model)
+    return analyze_trace(read_trace(source, frames=frames), device=device, model=model, timelines=timelines)
 
 
-def analyze_trace(trace: Trace, *, device: str | None = None, model: str | None = None) -> Analysis:
+def analyze_trace(
+    trace: Trace, *, device: str | None = None, model: str | None = None, timelines: bool = False
+) -> Analysis:
     """The answer about a trace already read. See `analyze`."""
     recording = recording_of(trace)
     facts = facts_for(recording, model)
@@ -60,7 +70,8 @@ def analyze_trace(trace: Trace, *, device: str | None = None, model: str | None 
     found = find_steps(linked)
     account = _account(linked, found, dev, facts)
     phases = tuple(
-        _phase(group, linked, found, account, dev, facts, recording) for group in group_phases(found.steps)
+        _phase(group, linked, found, account, dev, facts, recording, timelines=timelines)
+        for group in group_phases(found.steps)
     )
     return Analysis(
         schema_version=SCHEMA_VERSION,
@@ -157,6 +168,8 @@ def _phase(
     device: Device,
     facts: ModelFacts | None,
     recording: Recording | None,
+    *,
+    timelines: bool,
 ) -> Phase:
     steps = [found.steps[n] for n in group.numbers]
     edges = frozenset[int]() if account.on_host or recording is not None else _edges(account.windows)
@@ -189,7 +202,14 @@ def _phase(
         missing=account.missing,
     )
     phase = build_phase(given)
-    return msgspec.structs.replace(phase, findings=findings_of(phase, given, linked, facts, recording))
+    drawn = (
+        timelines_of(list(group.numbers), account.items, account.windows, account.pieces, account.idle, linked)
+        if timelines
+        else ()
+    )
+    return msgspec.structs.replace(
+        phase, findings=findings_of(phase, given, linked, facts, recording), timelines=drawn
+    )
 
 
 def _edges(windows: Windows) -> frozenset[int]:
