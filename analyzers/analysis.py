@@ -209,6 +209,8 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
     kernels: tuple[KernelRow, ...]
     steps: tuple[StepRow, ...]
     parts: tuple[PartRow, ...] = ()
+    untraced_samples_us: tuple[float, ...] = ()
+    """Times of the same steps without the profiler, each synchronised before and after."""
     timelines: tuple[Timeline, ...] = ()
     """Only when asked for (`analyze(..., timelines=True)`)."""
     confidence: str = "normal"

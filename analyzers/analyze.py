@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from boundby.tracer.marks import METADATA_KEY, Recording, StepMark
+from boundby.tracer.marks import METADATA_KEY, Recording, StepMark, Untraced
 from boundby.tracer.version import VERSION
 
 from .account import Pieces, cut_windows
@@ -173,13 +173,14 @@ def _phase(
 ) -> Phase:
     steps = [found.steps[n] for n in group.numbers]
     edges = frozenset[int]() if account.on_host or recording is not None else _edges(account.windows)
+    untraced = _untraced(steps[0].label, recording)
     times = account_phase(
         group.numbers,
         account.windows,
         account.pieces,
         account.idle,
         account.items.classes,
-        untraced_ns=_untraced(steps[0].label, recording),
+        untraced_ns=untraced.median_us * 1e3 if untraced is not None else None,
         edges=edges,
     )
     mine = np.isin(account.items.owner, group.numbers)
@@ -196,6 +197,7 @@ def _phase(
         n_launches=len(np.unique(launch[launch >= 0])),
         device=device,
         kernel_names=_full_names(linked, account),
+        untraced_us=() if untraced is None else tuple(untraced.samples_us),
         predicted=predict_phase(facts, device, steps),
         capacity=(),
         notes=found.notes,
@@ -220,12 +222,13 @@ def _edges(windows: Windows) -> frozenset[int]:
     return frozenset((int(order[0]), int(order[-1])))
 
 
-def _untraced(label: str, recording: Recording | None) -> float | None:
+def _untraced(label: str, recording: Recording | None) -> Untraced | None:
+    """The untraced times of the steps that our recorder marked with this label's kind and shape."""
     mark = StepMark.parse(label)
     if mark is None or recording is None:
         return None
-    same = [u for u in recording.untraced if (u.kind, u.batch, u.query) == (mark.kind, mark.batch, mark.query)]
-    return same[0].median_us * 1e3 if same else None
+    shape = (mark.kind, mark.batch, mark.query)
+    return next((u for u in recording.untraced if (u.kind, u.batch, u.query) == shape), None)
 
 
 def _full_names(linked: Linked, account: Account) -> list[str]:

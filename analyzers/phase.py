@@ -41,6 +41,8 @@ class PhaseInput:
     n_launches: int
     device: Device
     kernel_names: Sequence[str]
+    untraced_us: tuple[float, ...]
+    """Samples of the same steps without the profiler."""
     predicted: Predicted | None
     capacity: tuple[str, ...]
     notes: tuple[str, ...]
@@ -120,6 +122,7 @@ def build_phase(given: PhaseInput) -> Phase:
         kernels=kernel_rows(given.items, mine, given.kernel_names),
         parts=part_rows(given.items, mine),
         steps=_step_rows(given, account),
+        untraced_samples_us=given.untraced_us,
         confidence=verdict.confidence,
     )
 
