@@ -1,0 +1,136 @@
+"""The `boundby` command: which commands there are, and how errors end. Each command is a file in `commands/`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from boundby.analyzers.errors import BoundbyError
+from boundby.tracer.version import VERSION
+
+from . import commands
+from .messages import SETTINGS, fail
+
+ORDER = ("profile", "analyze", "predict", "devices", "calibrate")
+"""Of the help. Command X is `register(app)` of `commands/X.py`, imported only when it is needed."""
+
+INTERRUPTED = 130
+RECORDING = 6
+
+
+class Commands(TyperGroup):
+    """Commands that load on first use, each with the switches that all of them share."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """Every command's name."""
+        found = {module.name for module in iter_modules(commands.__path__)}
+        return [name for name in ORDER if name in found] + sorted(found.difference(ORDER))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, or None."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        import_module(f"boundby.reports.commands.{cmd_name}").register(app)
+        command = typer.main.get_command(app)
+        command.params.extend(_shared_switches())
+        return command
+
+
+def _remember(parameter: typer.CallbackParam, value: bool) -> None:
+    if value and parameter.name:
+        setattr(SETTINGS, parameter.name, True)
+
+
+def _shared_switches() -> list[Any]:
+    shared = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+    @shared.command()
+    def switches(
+        quiet: Annotated[
+            bool,
+            typer.Option("--quiet", "-q", callback=_remember, expose_value=False, help="Only results and errors."),
+        ] = False,
+        debug: Annotated[
+            bool,
+            typer.Option("--debug", callback=_remember, expose_value=False, help="Show the traceback of an error."),
+        ] = False,
+    ) -> None:
+        """Only its parameters are wanted: typer offers no other way to make them that holds over its versions."""
+
+    return [param for param in typer.main.get_command(shared).params if param.name in {"quiet", "debug"}]
+
+
+app = typer.Typer(cls=Commands, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        typer.echo(f"boundby {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def boundby(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """What is each phase of a language model bound by, and what would make it faster?
+
+    Every command takes --quiet and --debug. Exit codes: 0 done, 1 a regression or a fault, 2 wrong usage,
+    3 an unreadable input, 4 a trace without events, 5 an output that cannot be written, 6 a model that cannot be
+    recorded, 130 interrupted.
+    """
+
+
+def main() -> None:
+    """Run the command line; every way it can end is an exit code and at most one line on stderr."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run `arguments` and return the exit code. Under --debug errors pass through as they are."""
+    SETTINGS.quiet = SETTINGS.debug = False
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name="boundby", standalone_mode=False)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        fail("interrupted; nothing half-written was left")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader (head, a pager) has had enough. Python would complain once more when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001
+        return _ending(error)
+    return code if isinstance(code, int) else 0
+
+
+def _ending(error: Exception) -> int:
+    if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # a usage error of click, vendored or not
+        error.show()  # type: ignore[attr-defined]
+        return int(error.exit_code)
+    if type(error).__name__ == "Abort":
+        fail("interrupted; nothing half-written was left")
+        return INTERRUPTED
+    if SETTINGS.debug:
+        raise error
+    if isinstance(error, BoundbyError) or _is_tracer_error(error):
+        fail(f"boundby: {error}")
+        return int(getattr(error, "exit_code", RECORDING))
+    fail(f"boundby: unexpected {type(error).__name__}: {error}; run again with --debug and report what it shows")
+    return 1
+
+
+def _is_tracer_error(error: Exception) -> bool:
+    # The recorder's errors are its own (it never imports this room or the analyzers); its module needs torch to load.
+    module = sys.modules.get("boundby.tracer.errors")
+    family = getattr(module, "TracerError", None)
+    return family is not None and isinstance(error, family)
