@@ -98,28 +98,32 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run `arguments` and return the exit code. Under --debug errors pass through as they are."""
     SETTINGS.quiet = SETTINGS.debug = False
+    command = typer.main.get_command(app)
+    command.params.extend(_shared_switches())
     try:
-        code = typer.main.get_command(app).main(arguments, prog_name="boundby", standalone_mode=False)
+        if "_BOUNDBY_COMPLETE" in os.environ:
+            command.main(arguments, prog_name="boundby")  # answers the shell and exits
+        # Not `main` otherwise: it turns interruptions and closed pipes into exit codes of its own.
+        with command.make_context("boundby", arguments) as context:
+            command.invoke(context)
         sys.stdout.flush()
-    except KeyboardInterrupt:
+    except typer.Exit as ending:
+        return ending.exit_code
+    except (KeyboardInterrupt, typer.Abort):
         fail("interrupted; nothing half-written was left")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader (head, a pager) has had enough. Python would complain once more when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:  # noqa: BLE001
         return _ending(error)
-    return code if isinstance(code, int) else 0
+    return 0
 
 
 def _ending(error: Exception) -> int:
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # a usage error of click, vendored or not
         error.show()  # type: ignore[attr-defined]
         return int(error.exit_code)
-    if type(error).__name__ == "Abort":
-        fail("interrupted; nothing half-written was left")
-        return INTERRUPTED
     if SETTINGS.debug:
         raise error
     if isinstance(error, BoundbyError) or _is_tracer_error(error):

@@ -70,6 +70,8 @@ def _schema(struct: type[msgspec.Struct]) -> dict[str, Any]:
 def _dtype(hint: Any) -> Any:
     if get_origin(hint) is tuple:
         return pl.List(pl.String) if get_args(hint)[0] is str else None
+    if get_origin(hint) is dict:
+        return None
     scalar = next((arg for arg in get_args(hint) if arg is not NoneType), hint)
     return _TYPES.get(scalar)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import floor, log10
-
 UNKNOWN = "–"
 _PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -12,9 +10,8 @@ def significant(value: float, digits: int = 3) -> str:
     """`value` to `digits` significant digits, without an exponent; whole digits are never dropped (12,345 stays)."""
     if value == 0:
         return "0"
-    decimals = digits - 1 - floor(log10(abs(value)))
-    text = f"{round(value, decimals):,.{max(0, decimals)}f}"
-    return text if abs(value) < 1e4 or decimals > 0 else f"{value:,.0f}"
+    exponent = int(f"{value:.{digits - 1}e}".split("e")[1])  # after rounding: 999.6 has the exponent of 1,000
+    return f"{value:,.{max(0, digits - 1 - exponent)}f}"
 
 
 def scaled(value: float | None, unit: str) -> str:

@@ -1,0 +1,178 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from example_analyses import contested, prefill_h100
+
+import boundby.analyzers
+from boundby.analyzers.analysis import Analysis
+from boundby.analyzers.errors import EmptyTraceError, UnreadableTraceError
+from boundby.reports import cli
+from boundby.reports.delivery import page_names
+
+
+@pytest.fixture
+def analyzed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Stands in for the analysis: `answers[path]` is what a path gives, an answer or an error."""
+    answers: dict[str, Any] = {"good.json": prefill_h100(), "other.json": contested()}
+
+    def analyze(source: str, **options: Any) -> Analysis:
+        answers["options"] = options
+        answer = answers[source]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    stand_in = ModuleType("boundby.analyzers.analyze")
+    stand_in.analyze = analyze  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "boundby.analyzers.analyze", stand_in)
+    monkeypatch.setattr(boundby.analyzers, "analyze", stand_in, raising=False)
+    return answers
+
+
+def test_json_alone_stands_on_stdout(analyzed: dict[str, Any], capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert cli.run(["analyze", "good.json", "--json", "-"]) == 0
+    out = capsysbinary.readouterr().out
+    assert out == prefill_h100().to_json() + b"\n"
+
+
+def test_options_reach_the_analysis(analyzed: dict[str, Any]) -> None:
+    assert cli.run(["analyze", "good.json", "--device", "H100", "--model", "config.json", "--json", "-"]) == 0
+    assert analyzed["options"] == {"device": "H100", "model": "config.json", "frames": False, "timelines": False}
+
+
+def test_files_are_written_and_named_on_stderr(
+    analyzed: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["analyze", "good.json", "--json", f"{tmp_path}/a.json", "--parquet", f"{tmp_path}/tables"]) == 0
+    said = capsys.readouterr()
+    assert "COMPUTE-BOUND" in said.out
+    assert f"wrote {tmp_path}/a.json" in said.err
+    assert json.loads((tmp_path / "a.json").read_bytes())["phases"][0]["bound"] == "compute"
+    assert (tmp_path / "tables" / "phases.parquet").exists()
+
+
+@pytest.mark.parametrize("arguments", [["--quiet", "analyze", "good.json"], ["analyze", "good.json", "-q"]])
+def test_quiet_leaves_only_the_result(
+    analyzed: dict[str, Any], arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run([*arguments, "--json", f"{tmp_path}/a.json"]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert "COMPUTE-BOUND" in said.out
+
+
+@pytest.mark.parametrize(("error", "code"), [(UnreadableTraceError("no"), 3), (EmptyTraceError("no"), 4)])
+def test_an_error_is_one_line_and_its_exit_code(
+    analyzed: dict[str, Any], error: Exception, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    analyzed["bad.json"] = error
+    assert cli.run(["analyze", "bad.json", "-q"]) == code
+    said = capsys.readouterr()
+    assert said.err == "boundby: no\n"
+    assert said.out == ""
+
+
+def test_the_readable_ones_of_several_are_told_and_the_exit_code_is_the_first_failures(
+    analyzed: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    analyzed["bad.json"] = EmptyTraceError("bad.json: empty")
+    analyzed["worse.json"] = UnreadableTraceError("worse.json: unreadable")
+    assert cli.run(["analyze", "good.json", "bad.json", "worse.json", "other.json", "--json", "-", "-q"]) == 4
+    said = capsys.readouterr()
+    assert said.err == "boundby: bad.json: empty\nboundby: worse.json: unreadable\n"
+    assert len(json.loads(said.out)) == 2
+
+
+def test_a_surprise_is_one_line_that_names_debug(analyzed: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    analyzed["bad.json"] = ZeroDivisionError("division\nby zero")
+    assert cli.run(["analyze", "bad.json", "-q"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "ZeroDivisionError: division\\nby zero" in line
+    assert "--debug" in line
+
+
+def test_debug_lets_the_traceback_through(analyzed: dict[str, Any]) -> None:
+    analyzed["bad.json"] = ZeroDivisionError("boom")
+    with pytest.raises(ZeroDivisionError):
+        cli.run(["analyze", "bad.json", "--debug"])
+
+
+def test_an_interruption_is_exit_130(analyzed: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    analyzed["slow.json"] = KeyboardInterrupt()
+    assert cli.run(["analyze", "slow.json", "-q"]) == 130
+    assert capsys.readouterr().err == "interrupted; nothing half-written was left\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nope"], ["analyze"], ["analyze", "x", "--nope"], ["analyze", "x", "--top", "-1"]]
+)
+def test_wrong_usage_is_exit_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(arguments) == 2
+    said = capsys.readouterr()
+    assert "Error" in said.err
+    assert said.out == ""
+
+
+def test_several_pages_need_a_folder(analyzed: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["analyze", "good.json", "other.json", "--html", "page.html"]) == 2
+    assert "need a folder" in capsys.readouterr().err
+
+
+def test_an_unwritable_output_is_refused_before_the_work(analyzed: dict[str, Any], tmp_path: Path) -> None:
+    analyzed["good.json"] = AssertionError("analysed for nothing")
+    assert cli.run(["analyze", "good.json", "--json", str(tmp_path)]) == 5
+
+
+def test_page_names_are_distinct_and_stay_in_the_folder() -> None:
+    assert page_names(
+        ["a/x.pt.trace.json.gz", "b/x.json", "../../etc/passwd", "s3://b/k.json?sig=secret", "..", "X.json"]
+    ) == [
+        "x.html",
+        "x-2.html",
+        "passwd.html",
+        "k.html",
+        "trace.html",
+        "X-3.html",
+    ]
+
+
+def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, check=False
+    )
+
+
+def test_help_loads_none_of_the_heavy_packages() -> None:
+    heavy = "polars numpy pandas matplotlib jinja2 torch transformers rich.console pyarrow"
+    done = python(
+        "import sys; from boundby.reports import cli; code = cli.run(['--help']);"
+        f"print('LOADED', sorted(set({heavy.split()!r}) & set(sys.modules)), code)"
+    )
+    assert "LOADED [] 0" in done.stdout
+    assert "analyze" in done.stdout
+
+
+def test_a_closed_pipe_ends_quietly() -> None:
+    code = (
+        "import os, sys; from boundby.reports import cli; read, write = os.pipe(); os.close(read); os.dup2(write, 1);"
+        "sys.argv = ['boundby', '--help']; cli.main()"
+    )
+    done = python(code)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_recording_without_torch_says_what_to_install(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None; from boundby.reports import cli;"
+        f"sys.exit(cli.run(['profile', 'random:tiny', '--out', {str(tmp_path)!r}, '-q']))"
+    )
+    done = python(code)
+    assert done.returncode == 6
+    assert done.stderr == "boundby: recording needs torch, which is not installed; pip install 'boundby[trace]'\n"
