@@ -209,6 +209,8 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
     kernels: tuple[KernelRow, ...]
     steps: tuple[StepRow, ...]
     parts: tuple[PartRow, ...] = ()
+    host_calls: dict[str, int] = {}
+    """Runtime calls in the phase's host spans by what they do: synchronize, blocking_copy, allocate, graph_launch, compile."""
     untraced_samples_us: tuple[float, ...] = ()
     """Times of the same steps without the profiler, each synchronised before and after."""
     timelines: tuple[Timeline, ...] = ()

@@ -23,6 +23,7 @@ from .engines import find_steps
 from .facts import ModelFacts, facts_for
 from .findings import findings_of
 from .host_account import assign_ops, cut_spans
+from .host_calls import host_calls
 from .idle import Idle, explain_gaps
 from .metadata import public_metadata
 from .phase import PhaseInput, build_phase
@@ -95,7 +96,11 @@ def recording_of(trace: Trace) -> Recording | None:
     if raw is None:
         return None
     try:
-        return msgspec.json.decode(raw, type=Recording) if isinstance(raw, (str, bytes)) else msgspec.convert(raw, Recording)
+        return (
+            msgspec.json.decode(raw, type=Recording)
+            if isinstance(raw, (str, bytes))
+            else msgspec.convert(raw, Recording)
+        )
     except (msgspec.ValidationError, msgspec.DecodeError):
         return None
 
@@ -198,6 +203,7 @@ def _phase(
         device=device,
         kernel_names=_full_names(linked, account),
         untraced_us=() if untraced is None else tuple(untraced.samples_us),
+        host_calls=host_calls(linked, steps),
         predicted=predict_phase(facts, device, steps),
         capacity=(),
         notes=found.notes,
@@ -209,9 +215,7 @@ def _phase(
         if timelines
         else ()
     )
-    return msgspec.structs.replace(
-        phase, findings=findings_of(phase, given, linked, facts, recording), timelines=drawn
-    )
+    return msgspec.structs.replace(phase, findings=findings_of(phase, given, linked, facts, recording), timelines=drawn)
 
 
 def _edges(windows: Windows) -> frozenset[int]:

@@ -22,7 +22,22 @@ CLASSES = ("compute", "bandwidth", "launch", "communication", "transfer", "stall
 COMPUTE, BANDWIDTH, LAUNCH, COMMUNICATION, TRANSFER, STALL, UNKNOWN = range(len(CLASSES))
 
 STREAMING = frozenset(
-    "norm elementwise activation softmax reduction copy cat embedding index rope cache sampling quantize memset".split()
+    [
+        "norm",
+        "elementwise",
+        "activation",
+        "softmax",
+        "reduction",
+        "copy",
+        "cat",
+        "embedding",
+        "index",
+        "rope",
+        "cache",
+        "sampling",
+        "quantize",
+        "memset",
+    ]
 )
 """Families that do a few operations per element: below any device's ridge, whatever their shape."""
 DENSE = frozenset(("gemm", "moe", "convolution"))
@@ -91,7 +106,10 @@ def classify(work: Work, roof: Roof, device: Device, tokens: Floats, per_sequenc
 
 def _by_tokens(tokens: Floats, device: Device, work: Work) -> Ints:
     """A GEMM over n tokens does about 2n FLOPs per 16-bit weight: n FLOPs per byte, to hold against the ridge."""
-    peak, bandwidth = device.peak_flops("bf16") or device.peak_flops("fp16") or device.peak_flops("fp32"), device.bandwidth
+    peak, bandwidth = (
+        device.peak_flops("bf16") or device.peak_flops("fp16") or device.peak_flops("fp32"),
+        device.bandwidth,
+    )
     low, high = (LOWEST_RIDGE, HIGHEST_RIDGE)
     if peak and bandwidth:
         low = high = peak / bandwidth

@@ -66,11 +66,7 @@ def _launches_of_kernels(trace: Trace) -> tuple[Rows, bool]:
     if kernels["correlation"].null_count() == kernels.height:
         return _by_order(kernels, launches)
     left = kernels.select("ts_ns", "correlation").with_row_index("kernel")
-    right = (
-        launches.select("ts_ns", "correlation")
-        .with_row_index("launch")
-        .filter(pl.col("correlation").is_not_null())
-    )
+    right = launches.select("ts_ns", "correlation").with_row_index("launch").filter(pl.col("correlation").is_not_null())
     if right["correlation"].is_duplicated().any():
         # Merged traces repeat ids: a kernel belongs to the last launch of its id before it, or (clock skew) the next.
         last = left.join_asof(right, on="ts_ns", by="correlation", strategy="backward", check_sortedness=False)

@@ -51,7 +51,11 @@ def _rates(given: PhaseInput, account: TimeAccount, sums: Sums) -> list[str]:
         said.append(f"{sums.flops / 1e9:,.4g} GFLOP at {rate:,.3g} TFLOP/s{share}")
     if sums.bytes:
         rate = sums.bytes / wall / 1e9
-        share = f" ({rate / device.bandwidth_gb_s:.1%} of {device.bandwidth_gb_s:,.4g} GB/s)" if device.bandwidth_gb_s else ""
+        share = (
+            f" ({rate / device.bandwidth_gb_s:.1%} of {device.bandwidth_gb_s:,.4g} GB/s)"
+            if device.bandwidth_gb_s
+            else ""
+        )
         said.append(f"{sums.bytes / 1e9:,.4g} GB of compulsory traffic at {rate:,.3g} GB/s{share}")
     if sums.t_flops and sums.t_bytes:
         said.append(

@@ -73,7 +73,7 @@ def _split_host_late(
     tid = launches["tid"].to_numpy()
     start = launches["ts_ns"].to_numpy()
     end = start + launches["dur_ns"].to_numpy()
-    kinds = _cause_of_calls(linked)
+    kinds = cause_of_calls(linked)
     thread_of_gap = tid[launch]
     for thread in np.unique(thread_of_gap[late]):
         rows = np.flatnonzero(late & (thread_of_gap == thread))
@@ -87,7 +87,7 @@ def _split_host_late(
         causes[PYTHON][rows] = left
 
 
-def _cause_of_calls(linked: Linked) -> Ints:
+def cause_of_calls(linked: Linked) -> Ints:
     """Per launch row: the number of its cause in `HOST_CAUSES`, -1 for a call that does not hold the host up."""
     names = linked.trace.launches["name"]
     distinct = names.unique(maintain_order=True)

@@ -8,10 +8,22 @@ from boundby.tracer.marks import Recording
 
 from .trace import Header
 
-_TOP = (
-    "schemaVersion record_shapes with_stack with_flops with_modules profile_memory vllm_version cuda_runtime_version "
-    "cuda_driver_version cupti_version hip_runtime_version hip_driver_version roctracer_version nccl_version"
-).split()
+_TOP = [
+    "schemaVersion",
+    "record_shapes",
+    "with_stack",
+    "with_flops",
+    "with_modules",
+    "profile_memory",
+    "vllm_version",
+    "cuda_runtime_version",
+    "cuda_driver_version",
+    "cupti_version",
+    "hip_runtime_version",
+    "hip_driver_version",
+    "roctracer_version",
+    "nccl_version",
+]
 _DISTRIBUTED = ("backend", "rank", "world_size", "nccl_version")
 _DEVICE = ("name", "totalGlobalMem", "numSms", "computeMajor", "computeMinor")
 

@@ -43,6 +43,7 @@ class PhaseInput:
     kernel_names: Sequence[str]
     untraced_us: tuple[float, ...]
     """Samples of the same steps without the profiler."""
+    host_calls: dict[str, int]
     predicted: Predicted | None
     capacity: tuple[str, ...]
     notes: tuple[str, ...]
@@ -122,6 +123,7 @@ def build_phase(given: PhaseInput) -> Phase:
         kernels=kernel_rows(given.items, mine, given.kernel_names),
         parts=part_rows(given.items, mine),
         steps=_step_rows(given, account),
+        host_calls=given.host_calls,
         untraced_samples_us=given.untraced_us,
         confidence=verdict.confidence,
     )

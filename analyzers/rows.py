@@ -99,7 +99,10 @@ def operator_rows(items: Items, mine: npt.NDArray[np.bool_], device: Device) -> 
     )
     for column in ("class", "part", "known"):
         sums = sums.join(_heaviest(frame, keys, column), on=keys, how="left")
-    return tuple(_operator(items, row, device) for row in sums.sort("time", "call", "kernel", descending=[True, False, False]).iter_rows(named=True))
+    return tuple(
+        _operator(items, row, device)
+        for row in sums.sort("time", "call", "kernel", descending=[True, False, False]).iter_rows(named=True)
+    )
 
 
 def _operator(items: Items, row: dict[str, Any], device: Device) -> OperatorRow:

@@ -1,0 +1,17 @@
+"""Two analyses side by side: what changed, what of it is a regression, and what cannot be told."""
+
+from .baseline import Baseline, BaselinePhase
+from .compare import Comparison, PhaseChange, compare
+from .gates import Gate, GateResult, parse_gates, run_gates
+
+__all__ = [
+    "Baseline",
+    "BaselinePhase",
+    "Comparison",
+    "Gate",
+    "GateResult",
+    "PhaseChange",
+    "compare",
+    "parse_gates",
+    "run_gates",
+]
