@@ -1,4 +1,4 @@
-"""`Analysis`: the whole answer about one trace, frozen. Its JSON form is the project's public format (DESIGN: `schema_version`)."""
+"""`Analysis`: the whole answer about one trace, frozen. Its JSON form is public, and versioned by `SCHEMA_VERSION`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ SCHEMA_VERSION = "1.0"
 
 
 class ToolInfo(msgspec.Struct, frozen=True):
+    """Who made the answer."""
+
     name: str
     version: str
 
 
 class TraceInfo(msgspec.Struct, frozen=True):
+    """Which trace it is about."""
+
     path: str
     events: int
     kernels: int
@@ -26,6 +30,8 @@ class TraceInfo(msgspec.Struct, frozen=True):
 
 
 class DeviceInfo(msgspec.Struct, frozen=True):
+    """The device, and where its figures came from."""
+
     name: str
     kind: str
     peak_tflops: dict[str, float]
@@ -48,6 +54,8 @@ class Shares(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True):
+    """One diagnosis: what is wrong, what mending it would save, and how."""
+
     id: str
     title: str
     saving_us: float | None
@@ -95,6 +103,8 @@ class KernelRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StepRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One step; times in microseconds from the start of the trace."""
+
     index: int
     start_us: float
     wall_us: float
@@ -129,6 +139,8 @@ class TimelineItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TimelineGap(msgspec.Struct, frozen=True, kw_only=True):
+    """One idle piece of a drawn step."""
+
     start_us: float
     dur_us: float
     cause: str
@@ -151,6 +163,8 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PredictedPart(msgspec.Struct, frozen=True, kw_only=True):
+    """One part of the model as the analytic model sees it."""
+
     part: str
     bound: str
     time_us: float

@@ -85,8 +85,8 @@ def _distortion(account: TimeAccount) -> list[str]:
     idle_launch = sum(ns for cause, ns in account.causes.items() if cause not in (TINY, DISPATCH))
     if idle_launch > 0.2 * account.wall:
         return [
-            f"{idle_launch / account.wall:.0%} of the time the host is late, and no untraced time is known: the profiler slows the host, "
-            "so part of this may be its own"
+            f"{idle_launch / account.wall:.0%} of the time the host is late, and no untraced time is known: "
+            "the profiler slows the host, so part of this may be its own"
         ]
     return []
 

@@ -66,6 +66,7 @@ class Sums:
 
     @classmethod
     def of(cls, items: Items, mine: npt.NDArray[np.bool_]) -> Sums:
+        """Add up the chosen items."""
         work, roof = items.work, items.roof
         known = mine & ~np.isnan(work.bytes)
         time = float(work.time[mine].sum())

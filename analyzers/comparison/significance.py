@@ -26,6 +26,7 @@ class Shift:
 
     @property
     def enough(self) -> bool:
+        """Both samples are large enough for the rank test."""
         return self.p is not None
 
     def slower(self, tolerance: float) -> bool:
