@@ -186,6 +186,7 @@ def _phase(
         account.windows,
         account.pieces,
         account.idle,
+        account.items.work,
         account.items.classes,
         untraced_ns=untraced.median_us * 1e3 if untraced is not None else None,
         edges=edges,
@@ -203,7 +204,6 @@ def _phase(
         edges=edges,
         n_launches=len(np.unique(launch[launch >= 0])),
         device=device,
-        kernel_names=_full_names(linked, account),
         untraced_us=() if untraced is None else tuple(untraced.samples_us),
         host_calls=host_calls(linked, steps),
         predicted=predict_phase(facts, device, steps),
@@ -235,11 +235,6 @@ def _untraced(label: str, recording: Recording | None) -> Untraced | None:
         return None
     shape = (mark.kind, mark.batch, mark.query)
     return next((u for u in recording.untraced if (u.kind, u.batch, u.query) == shape), None)
-
-
-def _full_names(linked: Linked, account: Account) -> list[str]:
-    frame = linked.trace.ops if account.on_host else linked.trace.kernels
-    return [str(name) for name in frame["name"].unique(maintain_order=True)]
 
 
 def _device_info(device: Device) -> DeviceInfo:

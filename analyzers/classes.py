@@ -120,7 +120,7 @@ def _by_tokens(tokens: Floats, device: Device, work: Work) -> Ints:
 
 
 def _on_device(work: Work) -> npt.NDArray[np.bool_]:
-    stays = np.array(["DtoD" in n.name or "Device -> Device" in n.name for n in work.names] or [False], bool)
+    stays = np.array(["DtoD" in name or "Device -> Device" in name for name in work.full_names] or [False], bool)
     return stays[work.name] if len(work) else np.empty(0, bool)
 
 

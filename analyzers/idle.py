@@ -90,6 +90,8 @@ def _split_host_late(
 def cause_of_calls(linked: Linked) -> Ints:
     """Per launch row: the number of its cause in `HOST_CAUSES`, -1 for a call that does not hold the host up."""
     names = linked.trace.launches["name"]
+    if not len(names):
+        return np.empty(0, np.int64)
     distinct = names.unique(maintain_order=True)
     kinds = [next((n for n, p in enumerate(HOST_CAUSES.values()) if re.search(p, name)), -1) for name in distinct]
     return names.replace_strict(distinct, pl.Series(kinds, dtype=pl.Int64), return_dtype=pl.Int64).to_numpy()

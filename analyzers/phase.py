@@ -17,13 +17,14 @@ from .step import Step
 from .time_account import TimeAccount
 from .verdict import Verdict, judge, unknown
 from .window import Windows
+from .work import KERNEL, OP
 
 Ints = npt.NDArray[np.int64]
 
-FEWEST_ITEMS = 5
-"""A window bounded by its own items shows n-1 gaps: below this many, its busy share says little."""
-FEW_ITEMS = 50
-"""Below this many device events a phase's shares are a small sample."""
+FEWEST_KERNELS = 5
+"""A window bounded by its own kernels shows n-1 gaps: below this many, its busy share says little."""
+FEW_KERNELS = 50
+"""Below this many kernels a phase's shares are a small sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,6 @@ class PhaseInput:
     edges: frozenset[int]
     n_launches: int
     device: Device
-    kernel_names: Sequence[str]
     untraced_us: tuple[float, ...]
     """Samples of the same steps without the profiler."""
     host_calls: dict[str, int]
@@ -56,6 +56,8 @@ class Sums:
     """Known FLOPs, bytes and roofline seconds of a phase's items; None where no item's is known."""
 
     n_items: int
+    n_kernels: int
+    """Items that compute: not copies and sets."""
     flops: float | None
     bytes: float | None
     roof_s: float | None
@@ -73,6 +75,7 @@ class Sums:
         t_flops, t_bytes = float(np.nansum(roof.t_flops[mine])), float(np.nansum(roof.t_bytes[mine]))
         return cls(
             n_items=int(mine.sum()),
+            n_kernels=int((mine & np.isin(work.kind, (KERNEL, OP))).sum()),
             flops=float(work.flops[known].sum()) if known.any() else None,
             bytes=float(work.bytes[known].sum()) if known.any() else None,
             roof_s=max(t_flops, t_bytes) or None,
@@ -86,7 +89,7 @@ def build_phase(given: PhaseInput) -> Phase:
     """The phase's part of the `Analysis`, without its findings (they read the phase)."""
     mine = np.isin(given.items.owner, np.array(given.numbers, np.int64))
     sums = Sums.of(given.items, mine)
-    account = given.account if sums.n_items >= FEWEST_ITEMS else None
+    account = given.account if sums.n_kernels >= FEWEST_KERNELS else None
     verdict = _verdict(given, account, sums)
     wall_s = None if account is None else account.wall * 1e-9
     return Phase(
@@ -121,7 +124,7 @@ def build_phase(given: PhaseInput) -> Phase:
         evidence=describe(given, account, verdict, sums),
         findings=(),
         operators=operator_rows(given.items, mine, given.device),
-        kernels=kernel_rows(given.items, mine, given.kernel_names),
+        kernels=kernel_rows(given.items, mine),
         parts=part_rows(given.items, mine),
         steps=_step_rows(given, account),
         host_calls=given.host_calls,
@@ -136,10 +139,10 @@ def _verdict(given: PhaseInput, account: TimeAccount | None, sums: Sums) -> Verd
     if given.account is None:
         return unknown(given.missing)
     if account is None:
-        return unknown(f"only {sums.n_items} device events: too little to say what they wait for")
+        return unknown(f"only {sums.n_kernels} kernels: too few to say what they wait for")
     verdict = judge(account.shares, edge_share=account.edge_lead_in / account.wall)
-    if sums.n_items < FEW_ITEMS and verdict.confidence == "normal":
-        reasons = (*verdict.reasons, f"a small sample: {sums.n_items} device events")
+    if sums.n_kernels < FEW_KERNELS and verdict.confidence == "normal":
+        reasons = (*verdict.reasons, f"a small sample: {sums.n_kernels} kernels")
         return Verdict(verdict.bound, verdict.margin, verdict.contested, reasons, confidence="low")
     return verdict
 

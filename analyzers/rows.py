@@ -48,17 +48,21 @@ class Items:
                 "flops": w.flops[rows],
                 "bytes": w.bytes[rows],
                 "roof": self.roof.bound[rows],
-                "t_flops": self.roof.t_flops[rows],
-                "t_bytes": self.roof.t_bytes[rows],
                 "class": self.classes[rows],
                 "part": self.part_of[rows],
                 "known": self.known_of[rows],
                 "gap": self.gap_before[rows],
             },
+            schema=_SCHEMA,
             nan_to_null=True,
         )
 
 
+_FIGURES = ("flops", "bytes", "roof")
+_SCHEMA = {
+    name: pl.Float64 if name in _FIGURES else pl.Int64
+    for name in ("name", "call", "anchor", "time", *_FIGURES, "class", "part", "known", "gap")
+}
 _SUMS = (
     pl.len().alias("items"),
     pl.col("time").sum(),
@@ -67,7 +71,6 @@ _SUMS = (
     # An efficiency is told only where the roof of every item is known; a part would overstate it.
     pl.when(pl.col("roof").is_not_null().all()).then(pl.col("roof").sum()).alias("roof"),
     pl.col("gap").sum(),
-    pl.struct("class", "time").alias("class_time"),
 )
 
 
@@ -93,7 +96,7 @@ def operator_rows(items: Items, mine: npt.NDArray[np.bool_], device: Device) -> 
     )
     keys = ["call", "kernel"]
     sums = frame.group_by(keys).agg(
-        *_SUMS[:-1],
+        *_SUMS,
         pl.col("anchor").n_unique().alias("calls"),
         pl.col("name").unique(maintain_order=True).alias("kernels"),
     )
@@ -137,14 +140,14 @@ def shapes_text(dims: Sequence[object], types: Sequence[str]) -> str:
     return " ".join([*shown, first.removeprefix("c10::")]).strip()
 
 
-def kernel_rows(items: Items, mine: npt.NDArray[np.bool_], full_names: Sequence[str]) -> tuple[KernelRow, ...]:
+def kernel_rows(items: Items, mine: npt.NDArray[np.bool_]) -> tuple[KernelRow, ...]:
     """One row a distinct kernel name, with the idle time before it. `share` is of the summed kernel time."""
     frame = items.frame(mine)
     total = int(frame["time"].sum()) or 1
-    sums = frame.group_by("name").agg(*_SUMS[:-1]).join(_heaviest(frame, ["name"], "class"), on="name", how="left")
+    sums = frame.group_by("name").agg(*_SUMS).join(_heaviest(frame, ["name"], "class"), on="name", how="left")
     return tuple(
         KernelRow(
-            name=full_names[row["name"]],
+            name=items.work.full_names[row["name"]],
             count=row["items"],
             time_us=row["time"] / 1e3,
             share=row["time"] / total,
@@ -164,7 +167,7 @@ def part_rows(items: Items, mine: npt.NDArray[np.bool_]) -> tuple[PartRow, ...]:
     """One row a part of the model; empty when no part but "other" is known."""
     frame = items.frame(mine)
     total = int(frame["time"].sum()) or 1
-    sums = frame.group_by("part").agg(*_SUMS[:-1]).join(_heaviest(frame, ["part"], "class"), on="part", how="left")
+    sums = frame.group_by("part").agg(*_SUMS).join(_heaviest(frame, ["part"], "class"), on="part", how="left")
     rows = tuple(
         PartRow(
             part=items.part[row["part"]],

@@ -13,6 +13,7 @@ from .analysis import Shares
 from .classes import CLASSES, LAUNCH
 from .idle import CAUSES, PYTHON, Idle
 from .window import Windows
+from .work import MEMCPY, Work
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -28,6 +29,7 @@ class TimeAccount:
 
     wall: float
     busy: float
+    """Kernels and memory sets. Copies run on engines of their own: exposed, they are in their class, not in here."""
     by_class: Floats
     """Indexed like `CLASSES`."""
     causes: dict[str, float]
@@ -64,6 +66,7 @@ def account_phase(
     windows: Windows,
     pieces: Pieces,
     idle: Idle,
+    work: Work,
     classes: Ints,
     *,
     untraced_ns: float | None,
@@ -88,8 +91,9 @@ def account_phase(
     idle_table = np.bincount(gap_at * k + gap_class, weights=length, minlength=n * k).reshape(n, k)
 
     traced = (windows.close_ns - windows.open_ns)[wanted].astype(float)
-    busy = busy_table.sum(axis=1)
-    idle_table, scale = _without_profiler(idle_table, busy, untraced_ns)
+    idle_table, scale = _without_profiler(idle_table, busy_table.sum(axis=1), untraced_ns)
+    computes = work.kind[pieces.item[mine]] != MEMCPY
+    busy = np.bincount(busy_at[computes], weights=pieces.own_ns[mine][computes], minlength=n)
     table = busy_table + idle_table
     causes = {
         cause: float((idle.causes[cause][gaps] * scale[gap_at]).sum()) for cause in CAUSES if idle.causes[cause].any()
@@ -113,14 +117,14 @@ def account_phase(
     )
 
 
-def _without_profiler(idle: Floats, busy: Floats, untraced_ns: float | None) -> tuple[Floats, Floats]:
-    """Idle time per step and class with wall = max(untraced median, busy): the profiler slows the host, so launch time
+def _without_profiler(idle: Floats, occupied: Floats, untraced_ns: float | None) -> tuple[Floats, Floats]:
+    """Idle time per step and class with wall = max(untraced median, occupied time): the profiler slows the host, so launch time
     is what remains. Returns the table and the factor applied to each step's launch time."""
-    scale = np.ones(len(busy))
+    scale = np.ones(len(occupied))
     if untraced_ns is None:
         return idle, scale
     idle = idle.copy()
-    allowed = np.maximum(untraced_ns - busy, 0.0)
+    allowed = np.maximum(untraced_ns - occupied, 0.0)
     launch = idle[:, LAUNCH].copy()
     others = idle.sum(axis=1) - launch
     shrink = np.where(others > allowed, allowed / np.maximum(others, 1e-9), 1.0)

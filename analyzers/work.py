@@ -45,6 +45,7 @@ class Work:
     flops: Floats
     bytes: Floats
     names: tuple[KernelName, ...]
+    full_names: tuple[str, ...]
     calls: tuple[Call, ...]
     costs: tuple[Cost | None, ...]
     """Per call; None for an op without a formula or without usable shapes."""
@@ -94,9 +95,7 @@ def device_work(linked: Linked) -> Work:
     """The items of a GPU trace: its device events, in start order."""
     kernels = linked.trace.kernels
     anchors = anchor_ops(linked)
-    names = kernels["name"].to_physical() if kernels["name"].dtype == pl.Categorical else kernels["name"]
-    distinct = names.unique(maintain_order=True)
-    name = names.replace_strict(distinct, pl.Series(np.arange(len(distinct))), return_dtype=pl.Int64).to_numpy()
+    distinct, name = _number(kernels["name"])
     start = kernels["ts_ns"].to_numpy()
     time = kernels["dur_ns"].to_numpy()
     kind = kernels["kind"].replace_strict(_KINDS, return_dtype=pl.Int64).to_numpy()
@@ -116,6 +115,7 @@ def device_work(linked: Linked) -> Work:
         flops=flops,
         bytes=moved,
         names=tuple(recognise(n) for n in distinct),
+        full_names=tuple(distinct),
         calls=anchors.calls,
         costs=anchors.costs,
     )
@@ -129,8 +129,7 @@ def host_work(linked: Linked, *, own_ns: Ints) -> Work:
     stands = np.where(anchors.anchor >= 0, anchors.anchor, np.arange(ops.height))
     total = np.bincount(stands, weights=own_ns, minlength=ops.height).astype(np.int64)
     rows = np.unique(stands)
-    distinct = ops["name"].unique(maintain_order=True)
-    name = ops["name"].replace_strict(distinct, pl.Series(np.arange(len(distinct))), return_dtype=pl.Int64).to_numpy()
+    distinct, name = _number(ops["name"])
     start = ops["ts_ns"].to_numpy()
     flops = np.array([np.nan if c is None else c.flops for c in anchors.costs], float)
     moved = np.array([np.nan if c is None else c.bytes for c in anchors.costs], float)
@@ -148,9 +147,19 @@ def host_work(linked: Linked, *, own_ns: Ints) -> Work:
         flops=flops[call] if len(flops) else np.empty(0),
         bytes=moved[call] if len(moved) else np.empty(0),
         names=tuple(recognise(n) for n in distinct),
+        full_names=tuple(distinct),
         calls=anchors.calls,
         costs=anchors.costs,
     )
+
+
+def _number(names: pl.Series) -> tuple[list[str], Ints]:
+    """Distinct names in order of first appearance, and per row the number of its name."""
+    if not len(names):
+        return [], np.empty(0, np.int64)
+    distinct = names.unique(maintain_order=True)
+    numbers = pl.Series(np.arange(len(distinct), dtype=np.int64))
+    return distinct.to_list(), names.replace_strict(distinct, numbers, return_dtype=pl.Int64).to_numpy()
 
 
 def own_times(linked: Linked) -> Ints:
