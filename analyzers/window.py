@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .correlate import Linked
 from .step import Step
-from .work import Work
+from .work import MEMCPY, Work
 
 Ints = npt.NDArray[np.int64]
 
@@ -126,6 +126,10 @@ def windows_of(work: Work, linked: Linked, steps: Sequence[Step], owner: Ints, *
         items = order[bounds[number] : bounds[number + 1]]
         if not len(items):
             continue
+        if step.kernel_rows is not None:
+            # Nobody marked this step: copies before its first kernel and after its last may be anything.
+            computes = items[work.kind[items] != MEMCPY]
+            items = computes if len(computes) else items
         first = int(items[0])
         empty[number] = False
         firsts[number] = work.start[first]
