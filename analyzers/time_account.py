@@ -91,7 +91,9 @@ def account_phase(
     idle_table = np.bincount(gap_at * k + gap_class, weights=length, minlength=n * k).reshape(n, k)
 
     traced = (windows.close_ns - windows.open_ns)[wanted].astype(float)
-    idle_table, scale = _without_profiler(idle_table, busy_table.sum(axis=1), untraced_ns)
+    occupied = busy_table.sum(axis=1)
+    undistorted = None if untraced_ns is None else np.minimum(untraced_ns, np.maximum(traced, occupied))
+    idle_table, scale = _without_profiler(idle_table, occupied, undistorted)
     computes = work.kind[pieces.item[mine]] != MEMCPY
     busy = np.bincount(busy_at[computes], weights=pieces.own_ns[mine][computes], minlength=n)
     table = busy_table + idle_table
@@ -117,14 +119,17 @@ def account_phase(
     )
 
 
-def _without_profiler(idle: Floats, occupied: Floats, untraced_ns: float | None) -> tuple[Floats, Floats]:
-    """Idle time per step and class with wall = max(untraced median, occupied time): the profiler slows the host, so launch time
-    is what remains. Returns the table and the factor applied to each step's launch time."""
+def _without_profiler(idle: Floats, occupied: Floats, undistorted: Floats | None) -> tuple[Floats, Floats]:
+    """Idle time per step and class with wall = max(undistorted wall, occupied time): the profiler slows the host, so
+    launch time is what remains. Returns the table and the factor applied to each step's launch time.
+
+    The undistorted wall of a step is its untraced median, and never more than its traced wall: a profiler takes time
+    and gives none, so an untraced median above that is the machine's noise."""
     scale = np.ones(len(occupied))
-    if untraced_ns is None:
+    if undistorted is None:
         return idle, scale
     idle = idle.copy()
-    allowed = np.maximum(untraced_ns - occupied, 0.0)
+    allowed = np.maximum(undistorted - occupied, 0.0)
     launch = idle[:, LAUNCH].copy()
     others = idle.sum(axis=1) - launch
     shrink = np.where(others > allowed, allowed / np.maximum(others, 1e-9), 1.0)
