@@ -159,11 +159,11 @@ def predicted(phase: Phase) -> str | None:
     """The analytic model's answer beside the measured one, or None without a prediction."""
     if phase.predicted is None:
         return None
-    said = (
-        f"predicted {phase.predicted.bound}-bound in {units.duration(phase.predicted.wall_us / max(1, phase.n_steps))}"
-    )
+    each = " a step" if phase.n_steps > 1 else ""
+    time = units.duration(phase.predicted.wall_us / max(1, phase.n_steps))
+    said = f"predicted {phase.predicted.bound}-bound in {time}{each}"
     wall = step_wall_us(phase)
-    return said if wall is None else f"{said} a step; measured {units.duration(wall)}"
+    return said if wall is None else f"{said}; measured {units.duration(wall)}"
 
 
 def best_finding(phase: Phase) -> str | None:
