@@ -271,5 +271,12 @@ def _flat(facts: Any, prefix: str) -> Iterable[tuple[str, str]]:
         for number, value in enumerate(facts):
             yield from _flat(value, f"{prefix}[{number}]")
     else:
-        text = ", ".join(map(str, facts)) if isinstance(facts, (list, tuple)) else str(facts)
+        text = ", ".join(map(str, facts)) if isinstance(facts, (list, tuple)) else _fact(facts, prefix)
         yield inert(prefix, 120), inert(text, 300)
+
+
+def _fact(value: Any, name: str) -> str:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if number and (name.endswith(("_bytes", "bytes_per_token", "totalGlobalMem")) or "_bytes_" in name):
+        return units.size(float(value))
+    return f"{value:,.6g}" if isinstance(value, float) else str(value)

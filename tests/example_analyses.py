@@ -16,6 +16,9 @@ from boundby.analyzers.analysis import (
     PredictedPart,
     Shares,
     StepRow,
+    Timeline,
+    TimelineGap,
+    TimelineItem,
     ToolInfo,
     TraceInfo,
 )
@@ -386,8 +389,39 @@ def decode_mi300x(n_steps: int = 24) -> Analysis:
         ),
         steps=steps,
         evidence=("at the device's peaks the FLOPs would take 4.1 ms and the bytes 155 ms",),
+        timelines=(timeline("typical", 3, 10_442.0), timeline("slowest", 17, 16_638.0)),
     )
-    return analysis(given, device=MI300X, path="sglang-decode.trace.json.gz")
+    facts = {
+        "model": {"name": "qwen3-8b", "parameter_bytes": 16.4e9, "kv_bytes_per_token": 147_456},
+        "memory": {"weights_bytes": 16.4e9, "kv_bytes": 4.9e9, "peak_bytes": 24.0e9},
+        "workload": {"batch": 32, "command": "boundby profile Qwen/Qwen3-8B --batch 32"},
+        "versions": {"torch": "2.9.0", "rocm": "7.0"},
+    }
+    return analysis(given, device=MI300X, path="sglang-decode.trace.json.gz", metadata=facts)
+
+
+def timeline(role: str, step: int, wall_us: float, kernels: int = 421) -> Timeline:
+    """Kernels back to back on one stream, a few on a second, and a gap after every tenth."""
+    each = wall_us / (kernels + 4)
+    items, gaps, at = [], [], each
+    for n in range(kernels):
+        name = ("Cijk_Alik_Bljk gemm", "paged_attention", "rmsnorm")[n % 3]
+        cls = ("bandwidth", "bandwidth", "launch")[n % 3]
+        items.append(TimelineItem(lane=int(n % 40 == 0), start_us=at, dur_us=0.8 * each, name=name, bound_class=cls))
+        at += 0.8 * each
+        if n % 10 == 9:
+            gaps.append(TimelineGap(start_us=at, dur_us=2 * each, cause=("python", "dispatch", "stall")[n // 10 % 3]))
+            at += 2 * each
+    return Timeline(
+        role=role,
+        step=step,
+        start_us=1000.0,
+        wall_us=wall_us,
+        lanes=("stream 7", "stream 20"),
+        items=tuple(items),
+        gaps=tuple(gaps),
+        dropped=3,
+    )
 
 
 def launch_bound_cpu() -> Analysis:

@@ -28,7 +28,8 @@ _RC: dict[Any, Any] = {
     "axes.spines.right": False,
     "hatch.linewidth": 0.6,
 }
-_MARK = re.compile(r'<g id="mark:([^"#]*)#([^"]*)">\s*((?:<(?:path|use)[^>]*/>\s*)+)</g>')
+_MARK = re.compile(r'<g id="mark:([^"#]*)#([^"]*)">')
+_GROUP = re.compile(r"<(/?)g\b")
 _STYLE = re.compile(r' style="([^"]*)"')
 _INKS = {"#000000": "currentColor", "#ffffff": "var(--paper)"}
 
@@ -62,9 +63,8 @@ def _inline(svg: str, prefix: str, title: str, links: Mapping[str, str]) -> str:
     box = found.group(1) if found else "0 0 1 1"
     body = re.sub(r"<style.*?</style>|<!--.*?-->|<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = _STYLE.sub(lambda match: _attributes(match.group(1)), body)
-    body = _MARK.sub(lambda match: _link(match, links), body)
-    body = re.sub(r'<g id="(?!mark:)[^"]*"', "<g", body)
-    body = re.sub(r'<g id="mark:([^"#]*)#[^"]*"', r'<g class="\1"', body)
+    body = _marked(body, links)
+    body = re.sub(r'<g id="[^"]*"', "<g", body)
     body = re.sub(r'\bid="', f'id="{prefix}-', body)
     body = re.sub(r"url\(#", f"url(#{prefix}-", body)
     body = re.sub(r'xlink:href="#(m\w)', rf'href="#{prefix}-\1', body)
@@ -79,9 +79,29 @@ def _attributes(style: str) -> str:
     return "".join(f' {key}="{escape(_INKS.get(value, value))}"' for key, value in said.items())
 
 
-def _link(match: re.Match[str], links: Mapping[str, str]) -> str:
-    classes, key, shapes = match.groups()
-    if not key:
-        return f'<g class="{classes}">{shapes}</g>'
-    label = escape(links.get(key, key))
-    return f'<a class="{classes}" href="#{key}" data-key="{key}" aria-label="{label}">{shapes}</a>'
+def _marked(body: str, links: Mapping[str, str]) -> str:
+    """Groups with a mark become groups with classes, those with a key links around their shapes."""
+    parts, at = [], 0
+    for match in _MARK.finditer(body):
+        if match.start() < at:
+            continue
+        classes, key = match.groups()
+        end = _end_of_group(body, match.end())
+        inner = body[match.end() : end]
+        if key:
+            label = escape(links.get(key, key))
+            made = f'<a class="{classes}" href="#{key}" data-key="{key}" aria-label="{label}">{inner}</a>'
+        else:
+            made = f'<g class="{classes}">{inner}</g>'
+        parts += [body[at : match.start()], made]
+        at = end + len("</g>")
+    return "".join([*parts, body[at:]])
+
+
+def _end_of_group(body: str, start: int) -> int:
+    depth = 1
+    for tag in _GROUP.finditer(body, start):
+        depth += -1 if tag.group(1) else 1
+        if depth == 0:
+            return tag.start()
+    raise ValueError("a group of the chart does not end")

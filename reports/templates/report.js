@@ -300,7 +300,7 @@
   function follow() {
     let target = null;
     try { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch { return; }
-    if (target?.tagName === "TR") { reveal(target); choose(target); target.scrollIntoView({ block: "center" }); }
+    if (target?.tagName === "TR") { reveal(target); choose(target); target.scrollIntoView({ block: "center", behavior: "instant" }); }
   }
 
   all("table.data").forEach(equip);
