@@ -24,6 +24,7 @@ from .views import Caps, flatten, kernel_name, view_phases
 if TYPE_CHECKING:
     from boundby.analyzers.analysis import Analysis
 
+LONGEST_PROSE = 1000
 LARGEST_PAGE = 2_900_000
 """Bytes. A page that comes out larger is made again with fewer rows."""
 
@@ -133,7 +134,7 @@ def _prose(text: str) -> Markup:
 
 
 def _words(text: str) -> str:
-    return _NUMBER_UNIT.sub("\\1\u00a0\\2", str(escape(inert(text, 4000)))) if text else ""
+    return _NUMBER_UNIT.sub("\\1\u00a0\\2", str(escape(inert(text, LONGEST_PROSE)))) if text else ""
 
 
 def _embed(data: Any) -> Markup:

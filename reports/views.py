@@ -43,10 +43,19 @@ class Caps:
     charted_phases: int = 6
     points: int = 60
     timeline_items: int = 1500
+    sentences: int = 24
 
     def tighter(self) -> Caps:
         """A third of the rows, for a page that came out too large."""
-        return Caps(self.rows // 3, self.steps // 3, self.phases, 3, self.points // 2, self.timeline_items // 3)
+        return Caps(
+            self.rows // 3,
+            self.steps // 3,
+            self.phases,
+            3,
+            self.points // 2,
+            self.timeline_items // 3,
+            self.sentences // 2,
+        )
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,7 @@ class PhaseView:
     """(class, where it starts, its share), in the fixed order."""
     causes: Sequence[tuple[str, float, float]]
     """(cause in words, µs, share of the wall), largest first."""
+    evidence: Sequence[str]
     findings: Sequence[Finding]
     kernels: Rows
     operators: Rows
@@ -149,7 +159,8 @@ def _view(phase: Phase, slug: str, analysis: Analysis, caps: Caps, *, charts: bo
         best=max((f for f in phase.findings if f.saving_us), key=lambda f: f.saving_us or 0.0, default=None),
         bar=_bar(phase),
         causes=_causes(phase),
-        findings=sorted(phase.findings, key=lambda finding: -(finding.saving_us or 0.0)),
+        evidence=phase.evidence[: caps.sentences],
+        findings=sorted(phase.findings, key=lambda finding: -(finding.saving_us or 0.0))[: caps.sentences],
         kernels=_cut(phase.kernels, caps.rows, lambda row: row.time_us, kernel_time),
         operators=_cut(phase.operators, caps.rows, lambda row: row.time_us, operator_time),
         parts=_parts(phase),
