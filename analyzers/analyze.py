@@ -14,6 +14,7 @@ from boundby.tracer.version import VERSION
 
 from .account import Pieces, cut_windows
 from .analysis import SCHEMA_VERSION, Analysis, DeviceInfo, Phase, ToolInfo, TraceInfo
+from .capacity import capacity_evidence
 from .classes import classify, roof_of
 from .conventions import CONVENTIONS
 from .correlate import ENQUEUES, Linked, correlate
@@ -207,7 +208,7 @@ def _phase(
         untraced_us=() if untraced is None else tuple(untraced.samples_us),
         host_calls=host_calls(linked, steps),
         predicted=predict_phase(facts, device, steps),
-        capacity=(),
+        capacity=capacity_evidence(linked, steps, device, recording),
         notes=found.notes,
         missing=account.missing,
     )
