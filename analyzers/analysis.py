@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from .presenters import present
 from .trace import TraceWarning
 
 SCHEMA_VERSION = "1.0"
@@ -251,3 +252,19 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     def from_json(cls, data: bytes) -> Analysis:
         """Read what `to_json` wrote; raises `msgspec.ValidationError` on another shape."""
         return msgspec.json.decode(data, type=cls)
+
+    def to_polars(self, table: str = "phases") -> Any:
+        """The rows of `table` (phases, operators, kernels, parts, steps or findings) as a polars frame, named as in the JSON."""
+        return present("polars", self, table)
+
+    def to_pandas(self, table: str = "phases") -> Any:
+        """As `to_polars`, for pandas."""
+        return present("pandas", self, table)
+
+    @property
+    def plot(self) -> Any:
+        """Charts on matplotlib axes: `.plot.roofline(ax=None, phase=None)`, `.plot.steps(...)`, `.plot.shares(ax=None)`."""
+        return present("plot", self)
+
+    def _repr_html_(self) -> str:
+        return str(present("html", self))

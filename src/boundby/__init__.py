@@ -6,9 +6,11 @@ The names below are the public surface; they load on first use, so that importin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from boundby.analyzers.presenters import PRESENTERS
 from boundby.tracer.version import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -31,3 +33,19 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'boundby' has no attribute {name!r}")
+
+
+def _on_first_call(module: str, name: str) -> Callable[..., Any]:
+    def call(*given: Any) -> Any:
+        return getattr(import_module(module), name)(*given)
+
+    return call
+
+
+# Here the rooms meet: an Analysis shows itself by the reports, which it doesn't know.
+PRESENTERS.update(
+    html=_on_first_call("boundby.reports.notebook", "fragment"),
+    polars=_on_first_call("boundby.reports.notebook", "to_polars"),
+    pandas=_on_first_call("boundby.reports.notebook", "to_pandas"),
+    plot=_on_first_call("boundby.reports.notebook", "Plots"),
+)
