@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from pkgutil import iter_modules
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from boundby.analyzers.errors import BoundbyError
+from boundby.analyzers.errors import BoundbyError, OutputError
 from boundby.tracer.version import VERSION
 
 from . import commands
@@ -92,6 +94,9 @@ def boundby(
 
 def main() -> None:
     """Run the command line; every way it can end is an exit code and at most one line on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal without µ or ▲ shows "?", rather than an error
+            stream.reconfigure(errors="replace")
     sys.exit(run(sys.argv[1:]))
 
 
@@ -113,11 +118,15 @@ def run(arguments: list[str]) -> int:
         fail("interrupted; nothing half-written was left")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader (head, a pager) has had enough. Python would complain once more when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon_stdout()  # the reader (head, a pager) has had enough
     except Exception as error:  # noqa: BLE001
         return _ending(error)
     return 0
+
+
+def _abandon_stdout() -> None:
+    # What is still buffered would fail once more when Python closes stdout.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _ending(error: Exception) -> int:
@@ -126,6 +135,10 @@ def _ending(error: Exception) -> int:
         return int(error.exit_code)
     if SETTINGS.debug:
         raise error
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EIO}:
+        _abandon_stdout()
+        fail(f"boundby: the result cannot be written ({error.strerror}); choose another place")
+        return OutputError.exit_code
     if isinstance(error, BoundbyError) or _is_tracer_error(error):
         fail(f"boundby: {error}")
         return int(getattr(error, "exit_code", RECORDING))

@@ -3,7 +3,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -176,3 +176,67 @@ def test_recording_without_torch_says_what_to_install(tmp_path: Path) -> None:
     done = python(code)
     assert done.returncode == 6
     assert done.stderr == "boundby: recording needs torch, which is not installed; pip install 'boundby[trace]'\n"
+
+
+def test_a_full_disk_behind_stdout_is_one_line_and_exit_5() -> None:
+    code = "import sys; from boundby.reports import cli; sys.argv = ['boundby', '--help']; cli.main()"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 5
+    assert done.stderr == "boundby: the result cannot be written (No space left on device); choose another place\n"
+
+
+def test_a_terminal_without_the_symbols_still_gets_the_answer() -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r}); from example_analyses import prefill_h100;"
+        "from boundby.reports import cli; from boundby.reports.delivery import deliver;"
+        "cli.run = lambda _: deliver([prefill_h100()]); cli.main()"
+    )
+    done = python(code, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert "? PREFILL  COMPUTE-BOUND" in done.stdout
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch, analyzed: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
+    """Stands in for the recorder: remembers how it was called, and "writes" a trace that the analysis knows."""
+    calls: dict[str, Any] = {}
+
+    def record(spec: str, **options: Any) -> SimpleNamespace:
+        options.pop("progress")("prefill", 0.5)
+        calls.update(options, spec=spec)
+        trace = options["out"] / "trace.json.gz"
+        analyzed[str(trace)] = prefill_h100()
+        return SimpleNamespace(trace_path=trace)
+
+    monkeypatch.setattr("boundby.reports.commands.profile.recorder", lambda _: SimpleNamespace(record=record))
+    return calls
+
+
+def test_profile_records_with_its_options_and_leaves_page_and_twin(
+    recorded: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    assert cli.run(["profile", "random:tiny", "--batch", "4", "--compile", "default", "--out", str(out)]) == 0
+    assert {
+        key: recorded[key] for key in ("spec", "batch", "prompt_tokens", "new_tokens", "compile", "cache", "modules")
+    } == {
+        "spec": "random:tiny",
+        "batch": 4,
+        "prompt_tokens": 512,
+        "new_tokens": 32,
+        "compile": "default",
+        "cache": "dynamic",
+        "modules": False,
+    }
+    assert "trust_remote_code" not in recorded
+    said = capsys.readouterr()
+    assert "COMPUTE-BOUND" in said.out
+    assert (out / "report.html").read_text().startswith("<!DOCTYPE html>")
+    assert json.loads((out / "analysis.json").read_bytes())["schema_version"] == "1.0"
+
+
+def test_profile_refuses_a_place_it_cannot_write_before_recording(recorded: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    assert cli.run(["profile", "random:tiny", "--out", str(tmp_path / "file"), "-q"]) == 5
+    assert recorded == {}

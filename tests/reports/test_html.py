@@ -1,5 +1,6 @@
 import re
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 from html.parser import HTMLParser
 
@@ -21,6 +22,11 @@ from boundby.analyzers.analysis import Shares
 from boundby.reports.html import LARGEST_PAGE, render
 
 
+@cache
+def page(name: str) -> str:
+    return render(ALL[name]())
+
+
 class Reader(HTMLParser):
     """What a browser would see: elements, attributes and the ids, in order."""
 
@@ -40,24 +46,24 @@ class Reader(HTMLParser):
 
 @pytest.mark.parametrize("name", ALL)
 def test_ids_are_distinct_and_every_link_within_the_page_has_its_target(name: str) -> None:
-    page = Reader(render(ALL[name]()))
-    ids = page.values("id")
+    shown = Reader(page(name))
+    ids = shown.values("id")
     assert len(ids) == len(set(ids))
-    targets = {href[1:] for href in page.values("href") if href.startswith("#")}
+    targets = {href[1:] for href in shown.values("href") if href.startswith("#")}
     assert targets - set(ids) == set()
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_page_names_no_address_to_load_from(name: str) -> None:
-    page = Reader(render(ALL[name]()))
-    loads = page.values("src") + page.values("xlink:href") + page.values("href")
+    shown = Reader(page(name))
+    loads = shown.values("src") + shown.values("xlink:href") + shown.values("href")
     assert [value for value in loads if not value.startswith(("#", "data:,"))] == []
-    assert {"img", "iframe", "object", "embed", "form", "base"} & set(page.tags) == set()
+    assert {"img", "iframe", "object", "embed", "form", "base"} & set(shown.tags) == set()
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_policy_allows_only_the_page_s_own_style_and_script(name: str) -> None:
-    text = render(ALL[name]())
+    text = page(name)
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
     assert policy is not None
     allowed = policy.group(1).replace("&#39;", "'")
@@ -66,16 +72,16 @@ def test_the_policy_allows_only_the_page_s_own_style_and_script(name: str) -> No
         (body,) = re.findall(rf"<{element}>(.*?)</{element}>", text, re.DOTALL)
         digest = b64encode(sha256(body.encode()).digest()).decode()
         assert f"{kind}-src 'sha256-{digest}'" in allowed
-    page = Reader(text)
-    assert page.values("style") == []
-    assert [name for name, _ in page.attributes if name.startswith("on")] == []
+    shown = Reader(text)
+    assert shown.values("style") == []
+    assert [name for name, _ in shown.attributes if name.startswith("on")] == []
 
 
 def test_hostile_text_is_text() -> None:
     text = render(hostile())
-    page = Reader(text)
-    assert page.tags.count("script") == 1
-    assert page.tags.count("style") == 1
+    shown = Reader(text)
+    assert shown.tags.count("script") == 1
+    assert shown.tags.count("style") == 1
     for raw in HOSTILE[:2]:
         assert raw not in text
     assert "{{ 7*7 }}" in text
@@ -99,7 +105,7 @@ def test_a_page_stays_under_3_mb_whatever_the_names() -> None:
 
 
 def test_what_is_cut_is_counted() -> None:
-    text = render(ALL["many_kernels"]()).replace("\u00a0", " ")
+    text = page("many_kernels").replace("\u00a0", " ")
     assert text.count("and 780 more, 87 % of the time; --json and --parquet hold all") == 6
 
 
