@@ -1,0 +1,25 @@
+"""Steps that a serving engine names itself: every registered span grammar at once, because engines nest their spans."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from boundby.analyzers.correlate import Linked
+from boundby.analyzers.step import StepsFound
+
+from .forwards import has_shapes
+from .marked_spans import steps_of_marks
+from .named_forwards import filled, named_forwards
+from .registry import engine, grammars
+
+
+@engine("serving", order=20)
+def find(linked: Linked) -> StepsFound | None:
+    """The innermost named spans; the engine is that of most of them."""
+    found = steps_of_marks(linked, grammars())
+    if found is None or not has_shapes(linked):
+        return found
+    named = named_forwards(linked)
+    pairs = [(step, "") if step.draft else filled(step, linked, named) for step in found.steps]
+    notes = dict.fromkeys([*found.notes, *(note for _, note in pairs if note)])
+    return replace(found, steps=tuple(step for step, _ in pairs), notes=tuple(notes))

@@ -1,0 +1,23 @@
+"""Steps told by shapes alone: a forward starts at the embedding of its token ids."""
+
+from __future__ import annotations
+
+from boundby.analyzers.correlate import Linked
+from boundby.analyzers.step import StepsFound
+
+from .named_forwards import named_forwards, step_of
+from .registry import engine
+
+BY_SHAPES = (
+    "nothing names the phases: a forward is taken to start at the embedding, its kind from new and cached tokens"
+)
+
+
+@engine("shapes", order=70, conclusive=False)
+def find(linked: Linked) -> StepsFound | None:
+    """One step per forward that the shapes show."""
+    named = named_forwards(linked)
+    if not named:
+        return None
+    notes = dict.fromkeys([BY_SHAPES, *(n.note for n in named if n.note)])
+    return StepsFound(engine="shapes", steps=tuple(step_of(n) for n in named), notes=tuple(notes))
