@@ -107,6 +107,12 @@ def test_a_point_and_its_row_find_each_other(open_page: Open) -> None:
     assert "hot" in (page.get_attribute("a.pt[data-key=op-prefill-1]", "class") or "")
 
 
+def test_the_number_on_a_point_does_not_cover_it(open_page: Open) -> None:
+    page = open_page(decode_mi300x).page
+    page.hover("a.pt[data-key=op-decode-1]")
+    assert page.inner_text("#tip").startswith("1: gemm (graph)")
+
+
 def test_a_deep_link_reaches_a_row_beyond_the_first_ones(open_page: Open) -> None:
     page = open_page(many_kernels, fragment="#k-decode-1-77").page
     assert page.is_visible("#k-decode-1-77")
