@@ -1,1 +1,36 @@
-"""FLOPs and bytes per operation: one family per file, each registered with the op names it serves."""
+"""What each op of a trace has to compute and to move: one file a family, one decorator to register a formula."""
+
+from . import (  # noqa: F401 - importing a family registers its formulas
+    attention,
+    cat,
+    copy,
+    elementwise,
+    embedding,
+    gemm,
+    index,
+    norm,
+    reduction,
+    softmax,
+    views,
+)
+from .anchors import anchor_rows
+from .cost import Call, Cost, Family, KnownBy, Unit
+from .pricing import cost_of, costs_of, prevailing_dtype
+from .registry import find, formula, formula_names, free_names, is_free
+
+__all__ = [
+    "Call",
+    "Cost",
+    "Family",
+    "KnownBy",
+    "Unit",
+    "anchor_rows",
+    "cost_of",
+    "costs_of",
+    "find",
+    "formula",
+    "formula_names",
+    "free_names",
+    "is_free",
+    "prevailing_dtype",
+]

@@ -1,0 +1,90 @@
+"""Attention over dense tensors: the SDPA forms of torch and the kernels they dispatch to.
+
+softmax(Q K^T) V with B sequences, H query heads, H_kv key heads, S queries, T keys, head sizes D (keys) and D_v (values):
+FLOPs 2 B H pairs (D + D_v), where pairs = S T, or what a causal kernel executes (`causal_pairs`); bytes: Q, K, V (the KV heads
+once, GQA shares them) and a mask read once, the output written once. The softmax is not counted. Source: the scaling book's
+inference chapter (4 B S T D per head), with the causal cut of flash attention 2 (section 3.1.1 of its paper).
+"""
+
+from __future__ import annotations
+
+from .arguments import Arguments, Tensor, require
+from .cost import Cost
+from .registry import formula
+
+
+def causal_pairs(queries: int, keys: int, *, bottom_right: bool = True, window: int | None = None) -> int:
+    """Query-key pairs under a causal mask. Bottom-right: the last query sees all keys, so query i (from 0) sees
+    keys - queries + i + 1 of them; top-left: i + 1. `window` limits each query to its last `window` keys."""
+    first = keys - queries + 1 if bottom_right else 1
+    last = first + queries - 1
+    # The keys a query sees run over first..last, cut to 0..limit: an arithmetic series with flat ends.
+    limit = keys if window is None else min(keys, window)
+    low, high = max(first, 1), min(last, limit)
+    rising = (low + high) * (high - low + 1) // 2 if high >= low else 0
+    flat = max(last - max(limit, low - 1), 0) * limit
+    return rising + flat
+
+
+def attention(
+    q: Tensor, k: Tensor, v: Tensor, *, batch: int, heads: int, s: int, t: int, d: int, dv: int, pairs: int, mask: float
+) -> Cost:
+    """The cost from named sizes; `pairs` per sequence and head, `mask` its bytes."""
+    per_pair = 2.0 * batch * heads * (d + dv)
+    return Cost(
+        family="attention",
+        flops=per_pair * pairs,
+        flops_uncut=per_pair * s * t,
+        bytes_read=q.bytes + k.bytes + v.bytes + mask,
+        bytes_written=batch * heads * s * dv * q.width,
+        unit=q.unit,
+    )
+
+
+def sdpa(a: Arguments, *, mask: int | None, causal: int | None, heads_first: bool = True) -> Cost:
+    """q[B, H, S, D], k[B, H_kv, T, D], v[B, H_kv, T, D_v] at inputs 0 to 2, or with heads third; the mask's and the causal
+    flag's positions. Torch aligns its causal mask at the top left, except its flash kernel, where only S = T is allowed or
+    the alignment is at the bottom right; a call with S < T and is_causal set is then taken as a cached one."""
+    q, k, v = a.tensor(0, rank=4), a.tensor(1, rank=4), a.tensor(2, rank=4)
+    h, length = (1, 2) if heads_first else (2, 1)
+    batch, heads, s, d = q.shape[0], q.shape[h], q.shape[length], q.shape[3]
+    t, dv = k.shape[length], v.shape[3]
+    require(k.shape[0] == v.shape[0] and v.shape[length] == t and k.shape[3] == d)
+    require(k.shape[0] in (1, batch) and k.shape[h] > 0 and heads % k.shape[h] == 0)
+    bias = a.maybe(mask) if mask is not None else None
+    is_causal = causal is not None and a.flag(causal) is True
+    pairs = causal_pairs(s, t) if is_causal else s * t
+    return attention(
+        q, k, v, batch=batch, heads=heads, s=s, t=t, d=d, dv=dv, pairs=pairs, mask=bias.bytes if bias else 0.0
+    )
+
+
+@formula("aten::scaled_dot_product_attention", covers="none")
+def scaled_dot_product_attention(a: Arguments) -> Cost:
+    """scaled_dot_product_attention(q, k, v, mask?, dropout, is_causal, scale?, enable_gqa)."""
+    return sdpa(a, mask=3, causal=5)
+
+
+@formula("aten::_scaled_dot_product_attention_math", covers="none")
+def math(a: Arguments) -> Cost:
+    """_scaled_dot_product_attention_math(q, k, v, mask?, dropout, is_causal, ...): the plain products, never cut."""
+    return sdpa(a, mask=3, causal=None)
+
+
+@formula("aten::_scaled_dot_product_flash_attention", "aten::_scaled_dot_product_flash_attention_for_cpu")
+def flash(a: Arguments) -> Cost:
+    """_scaled_dot_product_flash_attention(q, k, v, dropout, is_causal, return_debug_mask | attn_mask?, scale?)."""
+    return sdpa(a, mask=5, causal=4)
+
+
+@formula("aten::_scaled_dot_product_efficient_attention")
+def efficient(a: Arguments) -> Cost:
+    """_scaled_dot_product_efficient_attention(q, k, v, bias?, compute_log_sumexp, dropout, is_causal, scale?)."""
+    return sdpa(a, mask=3, causal=6)
+
+
+@formula("aten::_scaled_dot_product_cudnn_attention", "aten::_scaled_dot_product_fused_attention_overrideable")
+def cudnn(a: Arguments) -> Cost:
+    """_scaled_dot_product_cudnn_attention(q, k, v, bias?, compute_log_sumexp, dropout, is_causal, ...); the
+    overrideable form (XPU, other back ends) has dropout at 4 and is_causal at 5."""
+    return sdpa(a, mask=3, causal=5 if "overrideable" in a.name else 6)
