@@ -14,147 +14,32 @@ from .arguments import Arguments, Tensor, Unusable
 from .cost import Cost, Family
 from .dtypes import Dtype
 from .gemm import broadcast
-from .registry import formula
+from .registry import aten, formula
 
 _BOOL = Dtype(1, None)
 
-UNARY = [
-    "abs",
-    "acos",
-    "acosh",
-    "angle",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "bernoulli",
-    "bitwise_not",
-    "ceil",
-    "cos",
-    "cosh",
-    "deg2rad",
-    "digamma",
-    "erf",
-    "erfc",
-    "erfinv",
-    "exp",
-    "exp2",
-    "expm1",
-    "floor",
-    "frac",
-    "i0",
-    "lgamma",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "logit",
-    "neg",
-    "negative",
-    "rad2deg",
-    "reciprocal",
-    "round",
-    "rsqrt",
-    "sgn",
-    "sign",
-    "sin",
-    "sinc",
-    "sinh",
-    "sqrt",
-    "square",
-    "tan",
-    "tanh",
-    "trunc",
-    "nan_to_num",
-    "conj_physical",
-    "clamp",
-    "clamp_min",
-    "clamp_max",
-    "threshold",
-    "native_dropout",
-    "masked_fill",
-    "tril",
-    "triu",
-    "cumsum",
-    "cumprod",
-    "cummax",
-    "flip",
-    "roll",
-    "bitwise_left_shift",
+UNARY = aten(
+    "abs acos acosh angle asin asinh atan atanh bernoulli bitwise_not ceil cos cosh deg2rad digamma erf erfc "
+    "erfinv exp exp2 expm1 floor frac i0 lgamma log log10 log1p log2 logit neg negative rad2deg reciprocal round "
+    "rsqrt sgn sign sin sinc sinh sqrt square tan tanh trunc nan_to_num conj_physical clamp clamp_min clamp_max "
+    "threshold native_dropout masked_fill tril triu cumsum cumprod cummax flip roll bitwise_left_shift "
     "bitwise_right_shift",
-]
-ACTIVATIONS = [
-    "celu",
-    "elu",
-    "gelu",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
-    "leaky_relu",
-    "log_sigmoid",
-    "mish",
-    "relu",
-    "relu6",
-    "sigmoid",
-    "silu",
-    "softplus",
-]
-BINARY = [
-    "add",
-    "sub",
-    "subtract",
-    "rsub",
-    "mul",
-    "multiply",
-    "div",
-    "divide",
-    "true_divide",
-    "pow",
-    "remainder",
-    "fmod",
-    "maximum",
-    "minimum",
-    "fmax",
-    "fmin",
-    "atan2",
-    "hypot",
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "copysign",
-    "floor_divide",
-    "lerp",
-    "prelu",
-    "xlogy",
-    "__and__",
-    "__or__",
-    "__xor__",
-    "__lshift__",
-    "__rshift__",
-]
-TESTS = [
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "isnan",
-    "isinf",
-    "isfinite",
-    "isposinf",
-    "isneginf",
-    "logical_and",
-    "logical_or",
-    "logical_xor",
-    "logical_not",
-    "signbit",
-]
-TERNARY = ["addcmul", "addcdiv", "where"]
-
-
-def _spellings(names: Sequence[str]) -> list[str]:
-    return [f"aten::{n}{suffix}" for n in names for suffix in ("", "_") if not (n.startswith("__") and suffix)]
+    in_place=True,
+)
+ACTIVATIONS = aten(
+    "celu elu gelu hardsigmoid hardswish hardtanh leaky_relu log_sigmoid mish relu relu6 sigmoid silu softplus",
+    in_place=True,
+)
+BINARY = aten(
+    "add sub subtract rsub mul multiply div divide true_divide pow remainder fmod maximum minimum fmax fmin atan2 "
+    "hypot bitwise_and bitwise_or bitwise_xor copysign floor_divide lerp prelu xlogy",
+    in_place=True,
+)
+TESTS = aten(
+    "eq ne lt le gt ge isnan isinf isfinite isposinf isneginf logical_and logical_or logical_xor logical_not signbit",
+    in_place=True,
+)
+TERNARY = aten("addcmul addcdiv where", in_place=True)
 
 
 def promote(tensors: Sequence[Tensor]) -> Dtype:
@@ -192,7 +77,7 @@ def pointwise(
     return streamed(found, math.prod(shape) * dtype.bytes, family)
 
 
-@formula(*_spellings(UNARY))
+@formula(*UNARY)
 def unary(a: Arguments) -> Cost:
     """f(x), with bounds, masks or scalars beside it: masked_fill also reads its mask, native_dropout writes one."""
     if a.name.startswith(("aten::masked_fill", "aten::clamp", "aten::bitwise_left", "aten::bitwise_right")):
@@ -205,25 +90,25 @@ def unary(a: Arguments) -> Cost:
     return cost
 
 
-@formula(*_spellings(ACTIVATIONS))
+@formula(*ACTIVATIONS)
 def activation(a: Arguments) -> Cost:
     """act(x)."""
     return pointwise(a, 1, "activation")
 
 
-@formula(*_spellings(BINARY))
+@formula(*BINARY, *aten("__and__ __or__ __xor__ __lshift__ __rshift__"))
 def binary(a: Arguments) -> Cost:
     """f(x, y), either of which may be a scalar."""
     return pointwise(a, 2)
 
 
-@formula(*_spellings(TESTS))
+@formula(*TESTS)
 def comparison(a: Arguments) -> Cost:
     """x == y and the like: a byte per element is written."""
     return pointwise(a, 2, result=_BOOL)
 
 
-@formula(*_spellings(TERNARY))
+@formula(*TERNARY)
 def ternary(a: Arguments) -> Cost:
     """f(x, y, z); `where` has the dtype of its branches, not of its condition."""
     if a.name == "aten::where":

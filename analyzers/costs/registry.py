@@ -84,6 +84,11 @@ def find(op: str) -> Formula | None:
     return next((f for p, f in _PREFIXES.items() if op.startswith(p)), None)
 
 
+def aten(names: str, *, in_place: bool = False) -> list[str]:
+    """The op names of a list of aten's, one or more per line; with `in_place` each also with its underscore."""
+    return [f"aten::{name}{tail}" for name in names.split() for tail in (("", "_") if in_place else ("",))]
+
+
 def is_free(op: str) -> bool:
     """Whether the op is known to move and compute nothing itself."""
     return op in _FREE

@@ -3,145 +3,29 @@ others (whose formulas then count it)."""
 
 from __future__ import annotations
 
-from .registry import free
+from .registry import aten, free
 
-VIEWS = [
-    "view",
-    "reshape",
-    "_reshape_alias",
-    "_unsafe_view",
-    "view_as",
-    "as_strided",
-    "as_strided_",
-    "t",
-    "t_",
-    "transpose",
-    "transpose_",
-    "permute",
-    "movedim",
-    "moveaxis",
-    "numpy_T",
-    "mT",
-    "swapaxes",
-    "swapdims",
-    "expand",
-    "expand_as",
-    "slice",
-    "select",
-    "narrow",
-    "split",
-    "split_with_sizes",
-    "chunk",
-    "unbind",
-    "tensor_split",
-    "unsqueeze",
-    "unsqueeze_",
-    "squeeze",
-    "squeeze_",
-    "flatten",
-    "unflatten",
-    "ravel",
-    "alias",
-    "detach",
-    "detach_",
-    "diagonal",
-    "unfold",
-    "view_as_real",
-    "view_as_complex",
-    "real",
-    "imag",
-    "conj",
-    "_conj",
-    "resolve_conj",
-    "resolve_neg",
-    "lift",
-    "lift_fresh",
-    "contiguous",
-    "to",
-    "type_as",
-    "broadcast_to",
-    "broadcast_tensors",
-    "_nested_view_from_buffer",
-    "set_",
-    "data",
-]
-ALLOCATIONS = "empty empty_like empty_strided new_empty new_empty_strided resize_ resize_as_ _resize_output_".split()  # noqa: SIM905
-QUERIES = [
-    "result_type",
-    "item",
-    "_local_scalar_dense",
-    "is_nonzero",
-    "size",
-    "stride",
-    "numel",
-    "dim",
-    "is_floating_point",
-    "is_complex",
-    "can_cast",
-    "_fused_sdp_choice",
-    "_has_compatible_shallow_copy_type",
-    "record_stream",
-    "is_pinned",
-    "pin_memory",
-    "_pin_memory",
-    "equal_scalar",
-    "promote_types",
-    "storage_offset",
-    "is_same_size",
-    "_assert_async",
-    "_assert_scalar",
-    "set_data",
-    "requires_grad_",
-    "output_nr",
-    "_version",
-]
-DISPATCHERS = [
-    "einsum",
-    "dropout",
-    "dropout_",
-    "repeat",
-    "repeat_interleave",
-    "pad",
-    "constant_pad_nd",
-    "zeros",
-    "zeros_like",
-    "ones",
-    "ones_like",
-    "full",
-    "full_like",
-    "new_zeros",
-    "new_ones",
-    "new_full",
-    "scalar_tensor",
-    "float",
-    "half",
-    "bfloat16",
-    "long",
-    "tile",
-    "multi_head_attention_forward",
-    "cosine_similarity",
-    "cross_entropy_loss",
-    "nll_loss_nd",
-    "tensordot",
-    "inner",
-    "outer",
-    "chain_matmul",
-    "numpy_t",
-    "rot90",
-    "meshgrid",
-    "one_hot",
-    "isin",
-    "fft_rfft",
-    "fft_irfft",
-    "fft_fft",
-    "fft_ifft",
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "max_pool2d",
-    "avg_pool1d",
-    "adaptive_avg_pool2d",
-]
+VIEWS = aten(
+    "view reshape _reshape_alias _unsafe_view view_as as_strided as_strided_ t t_ transpose transpose_ permute "
+    "movedim moveaxis numpy_T mT swapaxes swapdims expand expand_as slice select narrow split split_with_sizes "
+    "chunk unbind tensor_split unsqueeze unsqueeze_ squeeze squeeze_ flatten unflatten ravel alias detach detach_ "
+    "diagonal unfold view_as_real view_as_complex real imag conj _conj resolve_conj resolve_neg lift lift_fresh "
+    "contiguous to type_as broadcast_to broadcast_tensors _nested_view_from_buffer set_ data"
+)
+ALLOCATIONS = aten("empty empty_like empty_strided new_empty new_empty_strided resize_ resize_as_ _resize_output_")
+QUERIES = aten(
+    "result_type item _local_scalar_dense is_nonzero size stride numel dim is_floating_point is_complex can_cast "
+    "_fused_sdp_choice _has_compatible_shallow_copy_type record_stream is_pinned pin_memory _pin_memory "
+    "equal_scalar promote_types storage_offset is_same_size _assert_async _assert_scalar set_data requires_grad_ "
+    "output_nr _version"
+)
+DISPATCHERS = aten(
+    "einsum dropout dropout_ repeat repeat_interleave pad constant_pad_nd zeros zeros_like ones ones_like full "
+    "full_like new_zeros new_ones new_full scalar_tensor float half bfloat16 long tile "
+    "multi_head_attention_forward cosine_similarity cross_entropy_loss nll_loss_nd tensordot inner outer "
+    "chain_matmul numpy_t rot90 meshgrid one_hot isin fft_rfft fft_irfft fft_fft fft_ifft conv1d conv2d conv3d "
+    "max_pool2d avg_pool1d adaptive_avg_pool2d"
+)
 BARE = ("detach", "detach_")
 
-free(*(f"aten::{n}" for n in [*VIEWS, *ALLOCATIONS, *QUERIES, *DISPATCHERS]), *BARE, module=__name__)
+free(*VIEWS, *ALLOCATIONS, *QUERIES, *DISPATCHERS, *BARE, module=__name__)
