@@ -29,7 +29,9 @@ MOST_DRAFTED = 64
 RECOMPUTED = (
     "generating requests with many new tokens: recomputed after preemption, so counted as prefill beside decode"
 )
-CACHED_MAY_BE_CHUNKS = "this vLLM version counts requests, not tokens: a later chunk of a long prompt looks like a decode step in its spans"
+CACHED_MAY_BE_CHUNKS = (
+    "this vLLM version counts requests, not tokens: its spans show a later chunk of a long prompt as a decode step"
+)
 CAPTURING = "CUDA graphs were being captured: no request was served"
 DUMMY = "steps without requests: dummy runs that keep data-parallel ranks together"
 
