@@ -46,6 +46,8 @@ class Step:
     """Half-open range of kernel rows, only for steps found on the device alone."""
     label: str = ""
     """The span's own name, or how the step was found."""
+    marked: bool = True
+    """Somebody marked where the step begins; False where it is inferred from ops."""
     draft: bool = False
     """A step of the draft model of speculative decoding, not of the model that is served."""
 

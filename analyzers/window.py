@@ -21,6 +21,7 @@ Ints = npt.NDArray[np.int64]
 
 IDLE_QUEUE_NS = 10_000
 """A launch that starts this soon found an idle device."""
+NEVER = int(np.iinfo(np.int64).min)
 BLOCKING = r"^(cuda|hip|cu)Memcpy(DtoH|HtoD|DtoD|2D|3D|_v2)?$|MemcpyWithStream"
 """Copies that return when they are done."""
 
@@ -134,9 +135,10 @@ def windows_of(work: Work, linked: Linked, steps: Sequence[Step], owner: Ints, *
         empty[number] = False
         firsts[number] = work.start[first]
         closes[number] = work.end[items].max()
-        waited = 0 <= delays[first] <= idle_ns
-        if waited and step.kernel_rows is None:
-            earlier = _reach_before(work, reach, first, items)
+        earlier = _reach_before(work, reach, first, items)
+        # Before the first recorded item a step that nobody marked has no known beginning.
+        begun = step.kernel_rows is None and (step.marked or earlier > NEVER)
+        if begun and 0 <= delays[first] <= idle_ns:
             opens[number] = min(max(step.start_ns, earlier), firsts[number])
         else:
             opens[number] = firsts[number]
@@ -148,6 +150,6 @@ def _reach_before(work: Work, reach: Ints, first: int, items: Ints) -> int:
     previous step's included."""
     devices = np.unique(work.device[items])
     if len(devices) == len(np.unique(work.device[: first + 1])) or first == 0:
-        return int(reach[first - 1]) if first else np.iinfo(np.int64).min
+        return int(reach[first - 1]) if first else NEVER
     before = np.isin(work.device[:first], devices)
-    return int(work.end[:first][before].max()) if before.any() else np.iinfo(np.int64).min
+    return int(work.end[:first][before].max()) if before.any() else NEVER

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from .correlate import Linked
-from .costs import cost_of
+from .costs import anchor_rows, costs_of, is_free
 from .costs.cost import Call, Cost
 from .kernel_names import KernelName, recognise
 
@@ -22,6 +22,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 KERNEL, MEMCPY, MEMSET, OP = range(4)
+_FREE = Cost(family="other")
 _KINDS = {"kernel": KERNEL, "memcpy": MEMCPY, "memset": MEMSET}
 
 
@@ -64,24 +65,18 @@ class Anchors:
     costs: tuple[Cost | None, ...]
 
 
-def anchor_ops(linked: Linked) -> Anchors:
-    """Price each distinct call once, and find for each op the innermost costed op at or above it (-1 for none)."""
+def anchor_ops(linked: Linked, *, on_host: bool = False) -> Anchors:
+    """Price each distinct call once, and find for each op the op whose cost covers it (-1 for none). On the host, ops
+    that do no work of their own stand for themselves: their time is known overhead."""
     ops = linked.trace.ops
-    distinct = ops.select("name", "signature").with_columns(
-        pl.struct("name", "signature").rank("dense").cast(pl.Int64).alias("call") - 1
+    distinct = ops.select(
+        "name", "signature", (pl.struct("name", "signature").rank("dense").cast(pl.Int64) - 1).alias("call")
     )
     firsts = distinct.unique("call", keep="first").sort("call")
     calls = tuple(_call(linked, name, signature) for name, signature in firsts.select("name", "signature").iter_rows())
-    costs = tuple(cost_of(call) for call in calls)
+    costs = costs_of(calls)
     call = distinct["call"].to_numpy()
-    known = np.array([cost is not None for cost in costs], bool)[call] if len(calls) else np.empty(0, bool)
-    anchor = np.arange(ops.height)
-    lost = ~known
-    while lost.any():
-        anchor[lost] = linked.parent_of[anchor[lost]]
-        lost = anchor >= 0
-        lost[lost] = ~known[anchor[lost]]
-    return Anchors(call, anchor, calls, costs)
+    return Anchors(call, anchor_rows(call, linked.parent_of, calls, costs, free=on_host), calls, costs)
 
 
 def _call(linked: Linked, name: str, signature: int) -> Call:
@@ -124,15 +119,17 @@ def device_work(linked: Linked) -> Work:
 def host_work(linked: Linked, *, own_ns: Ints) -> Work:
     """The items of a CPU trace: ops that stand for themselves (a formula covers them, or nothing above them has one),
     each with the own time of everything it covers. `own_ns` is each op's time less its children's."""
-    anchors = anchor_ops(linked)
+    anchors = anchor_ops(linked, on_host=True)
     ops = linked.trace.ops
     stands = np.where(anchors.anchor >= 0, anchors.anchor, np.arange(ops.height))
     total = np.bincount(stands, weights=own_ns, minlength=ops.height).astype(np.int64)
     rows = np.unique(stands)
     distinct, name = _number(ops["name"])
     start = ops["ts_ns"].to_numpy()
-    flops = np.array([np.nan if c is None else c.flops for c in anchors.costs], float)
-    moved = np.array([np.nan if c is None else c.bytes for c in anchors.costs], float)
+    # An op that makes a view or allocates computes nothing and moves nothing: its time is the framework's.
+    priced = [c if c is not None or not is_free(k.name) else _FREE for c, k in zip(anchors.costs, anchors.calls, strict=True)]
+    flops = np.array([np.nan if c is None else c.flops for c in priced], float)
+    moved = np.array([np.nan if c is None else c.bytes for c in priced], float)
     call = anchors.call[rows]
     return Work(
         start=start[rows],
@@ -149,7 +146,7 @@ def host_work(linked: Linked, *, own_ns: Ints) -> Work:
         names=tuple(recognise(n) for n in distinct),
         full_names=tuple(distinct),
         calls=anchors.calls,
-        costs=anchors.costs,
+        costs=tuple(priced),
     )
 
 

@@ -37,6 +37,7 @@ def step_of(named: Named, *, label: str = "") -> Step:
         prefill=tokens if named.kind == "prefill" else None,
         decode=tokens if named.kind in ("decode", "verify") else None,
         label=label or f"forward of {forward.tokens} tokens",
+        marked=False,
         draft=named.draft,
     )
 

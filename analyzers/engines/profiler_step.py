@@ -25,7 +25,7 @@ def find(linked: Linked) -> StepsFound | None:
         notes += [n.note for n in mine if n.note]
         if len(mine) == 1:
             found = step_of(mine[0], label=region.label)
-            steps.append(replace(found, start_ns=region.start_ns, end_ns=region.end_ns, tid=None))
+            steps.append(replace(found, start_ns=region.start_ns, end_ns=region.end_ns, tid=None, marked=True))
         elif mine:
             each = [step_of(n, label=f"{region.label}: {n.forward.tokens} tokens") for n in mine]
             steps += [replace(step, end_ns=min(step.end_ns, region.end_ns)) for step in each]
