@@ -72,7 +72,7 @@ def analyze_trace(
     linked = correlate(trace)
     dev, remarks = resolve_device(trace.header, override=device, kernels=trace.kernels)
     found = find_steps(linked)
-    account = _account(linked, found, dev, facts)
+    account = _account(linked, found, dev, facts, recording)
     phases = tuple(
         _phase(group, linked, found, account, dev, facts, recording, timelines=timelines)
         for group in group_phases(found.steps)
@@ -126,7 +126,9 @@ def runs_on_host(trace: Trace) -> bool:
     return trace.ops.height > 0 and trace.kernels.height == 0 and not enqueues
 
 
-def _account(linked: Linked, found: StepsFound, device: Device, facts: ModelFacts | None) -> Account:
+def _account(
+    linked: Linked, found: StepsFound, device: Device, facts: ModelFacts | None, recording: Recording | None
+) -> Account:
     trace, steps = linked.trace, found.steps
     on_host = runs_on_host(trace)
     if on_host:
@@ -137,7 +139,7 @@ def _account(linked: Linked, found: StepsFound, device: Device, facts: ModelFact
         owner = assign_steps(work, linked, steps)
         latency = idle_queue_delay(work, linked)
         windows = windows_of(work, linked, steps, owner, idle_ns=latency)
-    units = units_of_calls(work, trace)
+    units = units_of_calls(work, recording)
     roof = roof_of(work, device, units=units)
     classes = classify(work, roof, device, *_tokens(found, owner))
     if on_host:
