@@ -61,13 +61,14 @@ class Anchors:
 
     call: Ints
     anchor: Ints
+    idle: npt.NDArray[np.bool_]
+    """Ops that do no work of their own: views, allocations, ops that handed their work on."""
     calls: tuple[Call, ...]
     costs: tuple[Cost | None, ...]
 
 
-def anchor_ops(linked: Linked, *, on_host: bool = False) -> Anchors:
-    """Price each distinct call once, and find for each op the op whose cost covers it (-1 for none). On the host, ops
-    that do no work of their own stand for themselves: their time is known overhead."""
+def anchor_ops(linked: Linked) -> Anchors:
+    """Price each distinct call once, and find for each op the op whose cost covers it (-1 for none)."""
     ops = linked.trace.ops
     distinct = ops.select(
         "name", "signature", (pl.struct("name", "signature").rank("dense").cast(pl.Int64) - 1).alias("call")
@@ -76,7 +77,8 @@ def anchor_ops(linked: Linked, *, on_host: bool = False) -> Anchors:
     calls = tuple(_call(linked, name, signature) for name, signature in firsts.select("name", "signature").iter_rows())
     costs = costs_of(calls)
     call = distinct["call"].to_numpy()
-    return Anchors(call, anchor_rows(call, linked.parent_of, calls, costs, free=on_host), calls, costs)
+    anchor, idle = anchor_rows(call, linked.parent_of, calls, costs)
+    return Anchors(call, anchor, idle, calls, costs)
 
 
 def _call(linked: Linked, name: str, signature: int) -> Call:
@@ -119,15 +121,16 @@ def device_work(linked: Linked) -> Work:
 def host_work(linked: Linked, *, own_ns: Ints) -> Work:
     """The items of a CPU trace: ops that stand for themselves (a formula covers them, or nothing above them has one),
     each with the own time of everything it covers. `own_ns` is each op's time less its children's."""
-    anchors = anchor_ops(linked, on_host=True)
+    anchors = anchor_ops(linked)
     ops = linked.trace.ops
     stands = np.where(anchors.anchor >= 0, anchors.anchor, np.arange(ops.height))
     total = np.bincount(stands, weights=own_ns, minlength=ops.height).astype(np.int64)
     rows = np.unique(stands)
     distinct, name = _number(ops["name"])
     start = ops["ts_ns"].to_numpy()
-    # An op that makes a view or allocates computes nothing and moves nothing: its time is the framework's.
-    priced = [c if c is not None or not is_free(k.name) else _FREE for c, k in zip(anchors.costs, anchors.calls, strict=True)]
+    # An op that makes a view, allocates or hands its work on moves nothing itself: its time is the framework's.
+    idle = anchors.idle[rows] & (anchors.anchor[rows] < 0)
+    priced = [_FREE if c is None and is_free(k.name) else c for c, k in zip(anchors.costs, anchors.calls, strict=True)]
     flops = np.array([np.nan if c is None else c.flops for c in priced], float)
     moved = np.array([np.nan if c is None else c.bytes for c in priced], float)
     call = anchors.call[rows]
@@ -141,8 +144,8 @@ def host_work(linked: Linked, *, own_ns: Ints) -> Work:
         launch=np.full(len(rows), -1, np.int64),
         anchor=rows,
         call=call,
-        flops=flops[call] if len(flops) else np.empty(0),
-        bytes=moved[call] if len(moved) else np.empty(0),
+        flops=np.where(idle, 0.0, flops[call]) if len(flops) else np.empty(0),
+        bytes=np.where(idle, 0.0, moved[call]) if len(moved) else np.empty(0),
         names=tuple(recognise(n) for n in distinct),
         full_names=tuple(distinct),
         calls=anchors.calls,

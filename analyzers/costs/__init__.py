@@ -13,12 +13,13 @@ from . import (  # noqa: F401 - importing a family registers its formulas
     softmax,
     views,
 )
-from .anchors import anchor_rows
+from .anchors import Anchoring, anchor_rows
 from .cost import Call, Cost, Family, KnownBy, Unit
 from .pricing import cost_of, costs_of, prevailing_dtype
 from .registry import find, formula, formula_names, free_names, is_free
 
 __all__ = [
+    "Anchoring",
     "Call",
     "Cost",
     "Family",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,21 +18,26 @@ _ALL, _REST, _NONE = range(3)
 _REACH = {"all": _ALL, "rest": _REST, "none": _NONE}
 
 
-def anchor_rows(
-    call: Ints, parent: Ints, calls: Sequence[Call], costs: Sequence[Cost | None], *, free: bool = False
-) -> Ints:
-    """Per op row, the row whose cost covers it, or -1.
+class Anchoring(NamedTuple):
+    """Per op row: the row whose cost covers it (-1: none), and whether it is known to do no device work of its own (a
+    view, an allocation, an op that handed its work on)."""
 
-    `call[i]` is op i's distinct call (index into `calls` and `costs`), `parent[i]` the row of the op around it or -1;
-    parents precede children. The outermost op that covers everything inside it wins; then the innermost that covers
-    the rest; an op that hands its work on covers only what no formula inside does (see `registry`). With `free`, ops
-    that are known to do no device work, and those that handed theirs on, stand for themselves where nothing covers them:
-    the CPU's account wants their own time as known overhead, while on a GPU a kernel right under one is not explained.
+    anchor: Ints
+    idle: Bools
+
+
+def anchor_rows(call: Ints, parent: Ints, calls: Sequence[Call], costs: Sequence[Cost | None]) -> Anchoring:
+    """Per op row, the row whose cost covers it.
+
+    `call[i]` is op i's distinct call (index into `calls` and `costs`), `parent[i]` the row of the op around it or -1.
+    The outermost op that covers everything inside it wins; then the innermost that covers the rest; an op that hands
+    its work on covers only what no formula inside does (see `registry`). An idle op that nothing covers has itself
+    no anchor: on a CPU its own time is known overhead, on a GPU a kernel right under it stays unexplained.
     """
     n = len(call)
     anchor = np.full(n, -1, np.int64)
     if not n:
-        return anchor
+        return Anchoring(anchor, np.zeros(0, bool))
     costed = np.array([c is not None for c in costs], bool)[call]
     formulas = [find(c.name) for c in calls]
     reach = np.array([_ALL if f is None else _REACH[f.covers] for f in formulas])[call]
@@ -39,18 +45,14 @@ def anchor_rows(
     levels = [np.flatnonzero(depth == d) for d in range(int(depth.max()) + 1)]
     void = _void(call, parent, costs, costed, reach, levels)
     own = costed & ~void
-    idle = np.array([is_free(c.name) for c in calls], bool)[call] | (costed & void)
     whole = np.zeros(n, bool)
     for rows in levels:
         up = parent[rows]
         inside = (up >= 0) & whole[up]
-        stands = own[rows] & ~inside
-        inherited = np.where(up >= 0, anchor[up], -1)
-        anchor[rows] = np.where(stands, rows, inherited)
+        anchor[rows] = np.where(own[rows] & ~inside, rows, np.where(up >= 0, anchor[up], -1))
         whole[rows] = inside | (own[rows] & (reach[rows] == _ALL))
-    if free:
-        anchor = np.where((anchor < 0) & idle, np.arange(n), anchor)
-    return anchor
+    idle = np.array([is_free(c.name) for c in calls], bool)[call] | (costed & void)
+    return Anchoring(anchor, idle)
 
 
 def _depths(parent: Ints) -> Ints:
