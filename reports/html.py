@@ -17,9 +17,10 @@ from . import units, wording
 from .charts.style import known
 from .charts.timeline import GAP, LANE
 from .definitions import CLASSES, DEFINITIONS
+from .facts import flatten
 from .inert import inert
 from .memory import memory_of
-from .views import Caps, flatten, kernel_name, view_phases
+from .views import Caps, kernel_name, view_phases
 
 if TYPE_CHECKING:
     from boundby.analyzers.analysis import Analysis

@@ -7,21 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import units, wording
-from .charts.roofline import draw_roofline, points, roof
-from .charts.steps import draw_steps, outliers
-from .charts.svg import inline_svg
+from .charts.inline import roofline_of, series_of
+from .charts.steps import outliers
 from .charts.timeline import draw_timeline
 from .inert import inert
 from .names import short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from boundby.analyzers.analysis import (
         Analysis,
         Finding,
         KernelRow,
-        OperatorRow,
         PartRow,
         Phase,
         PredictedPart,
@@ -144,7 +142,9 @@ def _slugs(phases: Sequence[Phase]) -> list[str]:
 def _view(phase: Phase, slug: str, analysis: Analysis, caps: Caps, *, charts: bool) -> PhaseView:
     kernel_time = sum(row.time_us for row in phase.kernels)
     operator_time = sum(row.time_us for row in phase.operators)
-    roofline, off_chart = _roofline(phase, slug, analysis, caps) if charts else ("", "")
+    roofline, off_chart = (
+        roofline_of(phase, slug, analysis.device, most=min(caps.points, caps.rows)) if charts else ("", "")
+    )
     return PhaseView(
         phase=phase,
         slug=slug,
@@ -168,7 +168,7 @@ def _view(phase: Phase, slug: str, analysis: Analysis, caps: Caps, *, charts: bo
         outliers=outliers(phase.steps)[:5],
         roofline=roofline,
         off_chart=off_chart,
-        series=_series(phase, slug) if charts else "",
+        series=series_of(phase, slug) if charts else "",
         drawings=[draw_timeline(t, most=caps.timeline_items) for t in phase.timelines] if charts else [],
     )
 
@@ -223,71 +223,6 @@ def _parts(phase: Phase) -> list[tuple[PartRow, PredictedPart | None]]:
     return [(row, predicted.get(row.part)) for row in phase.parts[:40]]
 
 
-def _roofline(phase: Phase, slug: str, analysis: Analysis, caps: Caps) -> tuple[str, str]:
-    """The chart, and a sentence on the operators that have no place on it."""
-    if roof(phase, analysis.device) is None:
-        return "", ""
-    shown = points(phase, key=f"op-{slug}", limit=min(caps.points, caps.rows))
-    if not shown:
-        return "", ""
-    rows = {f"op-{slug}-{n}": row for n, row in enumerate(phase.operators[: caps.points], 1)}
-    labels = {point.key: _point_label(point.rank, rows[point.key]) for point in shown}
-    chart = inline_svg(
-        lambda ax: draw_roofline(ax, phase, analysis.device, shown),
-        size=(8.4, 4.9),
-        prefix=f"roof-{slug}",
-        title=f"Roofline of {inert(phase.id, 80)}",
-        links=labels,
-    )
-    missing = 1.0 - sum(point.share for point in shown)
-    said = f"{units.percent(missing)} of the operators' time is not on the chart: without FLOPs (copies), or of unknown cost."
-    return chart, said if missing > 0.005 else ""
-
-
-def _point_label(rank: int, row: OperatorRow) -> str:
-    rate, share = units.flop_rate(row.achieved_tflops), units.percent(row.efficiency)
-    return (
-        f"{rank}: {inert(row.name, 80)}, {units.duration(row.time_us)}, {rate}, {share} of the roof, {row.bound_class}"
-    )
-
-
-def _series(phase: Phase, slug: str) -> str:
-    if len(phase.steps) < 2:
-        return ""
-    ylabel = "inter-token latency" if phase.kind == "decode" else "time of a step"
-    return inline_svg(
-        lambda ax: draw_steps(ax, phase.steps, ylabel=ylabel),
-        size=(8.4, 2.9),
-        prefix=f"steps-{slug}",
-        title=f"Time of each step of {inert(phase.id, 80)}",
-        links={},
-    )
-
-
 def kernel_name(row: KernelRow) -> tuple[str, str]:
     """The short and the full name."""
     return short(row, 72), inert(row.name, 400)
-
-
-def flatten(facts: Any, prefix: str = "", most: int = 150) -> list[tuple[str, str]]:
-    """Nested metadata as (dotted name, text) pairs, at most `most`."""
-    return list(_flat(facts, prefix))[:most]
-
-
-def _flat(facts: Any, prefix: str) -> Iterable[tuple[str, str]]:
-    if isinstance(facts, dict):
-        for key, value in facts.items():
-            yield from _flat(value, f"{prefix}.{key}" if prefix else str(key))
-    elif isinstance(facts, (list, tuple)) and any(isinstance(value, (dict, list, tuple)) for value in facts):
-        for number, value in enumerate(facts):
-            yield from _flat(value, f"{prefix}[{number}]")
-    else:
-        text = ", ".join(map(str, facts)) if isinstance(facts, (list, tuple)) else _fact(facts, prefix)
-        yield inert(prefix, 120), inert(text, 300)
-
-
-def _fact(value: Any, name: str) -> str:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if number and (name.endswith(("_bytes", "bytes_per_token", "totalGlobalMem")) or "_bytes_" in name):
-        return units.size(float(value))
-    return f"{value:,.6g}" if isinstance(value, float) else str(value)
