@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import units
-from .names import short
+from .names import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ def kernel_rows(change: PhaseChange, most: int) -> Iterator[tuple[str, str, str,
         state = "new" if not kernel.before_calls else "gone" if not kernel.after_calls else ""
         calls = f"{kernel.after_calls:g}" if same_calls else f"{kernel.before_calls:g} -> {kernel.after_calls:g}"
         sign = "+" if kernel.change_us >= 0 else "-"
-        yield short(kernel.name), calls, f"{sign}{units.duration(abs(kernel.change_us))}", state
+        yield fold(kernel.name), calls, f"{sign}{units.duration(abs(kernel.change_us))}", state
 
 
 def summary(results: Sequence[GateResult]) -> str:
