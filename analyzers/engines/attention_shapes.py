@@ -13,13 +13,17 @@ from boundby.analyzers.trace import Signature
 
 @dataclass(frozen=True, slots=True)
 class AttentionShape:
-    """One attention call over `batch` sequences of `query` new tokens each, which see `context` tokens each."""
+    """One attention call over `batch` sequences of `query` rows each, which see `context` tokens each.
+
+    A row is a new token, except where a decode step folds the heads of a group into rows: then all rows of its one token see
+    the whole context, and `causal` is False."""
 
     batch: int
     query: int
     context: int
     causal: bool | None
-    """Whether a token is kept from seeing later ones; None where the inputs do not tell."""
+    """Whether a row is kept from seeing later tokens; False when each sees the whole context; None where the inputs do not
+    tell (a full mask may hide anything)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ def attention_shape(name: str, signature: Signature) -> AttentionShape | None:
     if layout is None or len(q) != 4 or len(k) != 4:
         return None
     query, context = q[layout.sequence_axis], k[layout.sequence_axis]
-    return AttentionShape(q[0], query, context, _causal(signature, layout, query, context))
+    return AttentionShape(q[0], query, context, _causal(signature, layout, query))
 
 
 def _of_scores(signature: Signature) -> AttentionShape | None:
@@ -83,7 +87,7 @@ def _of_packed(signature: Signature, causal_at: int) -> AttentionShape | None:
     return AttentionShape(batch, query, context, _flag(_concrete(signature, causal_at)))
 
 
-def _causal(signature: Signature, layout: _Layout, query: int, context: int) -> bool | None:
+def _causal(signature: Signature, layout: _Layout, query: int) -> bool | None:
     if query == 1:
         return True
     if layout.causal_at is not None and _flag(_concrete(signature, layout.causal_at)):
@@ -93,9 +97,7 @@ def _causal(signature: Signature, layout: _Layout, query: int, context: int) -> 
         # A mask with one row for all new tokens hides padding, not the future.
         one_row = mask[-2] == 1 or _stride(signature, layout.mask_at, -2) == 0
         return False if one_row else None
-    if layout.causal_at is None or not _concrete(signature, layout.causal_at):
-        return None
-    return False if query == context else None
+    return None if layout.causal_at is None else _flag(_concrete(signature, layout.causal_at))
 
 
 def _dims(signature: Signature, place: int | None) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -27,6 +27,8 @@ PRODUCTS = ("aten::mm", "aten::addmm", "aten::bmm", "aten::linear", "aten::matmu
 MASKING = ("aten::add", "aten::add_", "aten::masked_fill", "aten::masked_fill_", "aten::where")
 VOCABULARY_SHARE = 8
 """A table with less than an eighth of the largest one's rows holds no vocabulary."""
+MOST_SEGMENTS = 4
+"""A table this small numbers the segments of an encoder's input."""
 SCALAR_READ = "aten::_local_scalar_dense"
 
 
@@ -47,6 +49,9 @@ class Forward:
     contexts: tuple[int, ...]
     """The distinct context lengths that the layers' attention saw, rising; empty where no attention op tells."""
     causal: bool | None
+    """None where only a mask may hide later tokens, or nothing tells."""
+    encoder_like: bool = False
+    """Signs of an encoder: segment embeddings, or no product as wide as the vocabulary."""
 
     @property
     def context(self) -> int | None:
@@ -59,6 +64,8 @@ class _Start:
     row: int
     table: tuple[int, int]
     ids: tuple[int, ...]
+    smallest: int
+    """Rows of the smallest table among the lookups beside it."""
 
 
 def forwards_of(linked: Linked) -> list[Forward]:
@@ -95,10 +102,8 @@ def attention_within(linked: Linked, rows: Ints) -> list[AttentionShape]:
     return list(dict.fromkeys(shape for shape in shapes if shape is not None))
 
 
-def masks_future(linked: Linked, rows: Ints, query: int, context: int) -> bool:
-    """Whether an op among these rows lays a (new tokens, seen tokens) mask over scores: the causal mask of unfused attention."""
-    if query < 2:
-        return True
+def has_mask(linked: Linked, rows: Ints, query: int, context: int) -> bool:
+    """Whether an op among these rows lays a (new tokens, seen tokens) mask over unfused attention's scores."""
     ops, signatures = linked.trace.ops, linked.trace.signatures
     mine = ops[rows].filter(pl.col("name").is_in(MASKING))["signature"].unique()
     return any(_is_mask(signatures[s].dims, (query, context)) for s in mine)
@@ -114,7 +119,11 @@ def _lookups(linked: Linked) -> list[_Start]:
     ops, signatures = linked.trace.ops, linked.trace.signatures
     calls = ops.with_row_index("row").filter(pl.col("name") == EMBEDDING).select("row", "signature")
     shapes = {s: _lookup_shape(signatures[s].dims) for s in calls["signature"].unique()} if calls.height else {}
-    return [_Start(row, *shape) for row, signature in calls.iter_rows() if (shape := shapes[signature]) is not None]
+    return [
+        _Start(row, *shape, smallest=shape[0][0])
+        for row, signature in calls.iter_rows()
+        if (shape := shapes[signature]) is not None
+    ]
 
 
 def _lookup_shape(dims: tuple[object, ...]) -> tuple[tuple[int, int], tuple[int, ...]] | None:
@@ -132,7 +141,7 @@ def _clusters(linked: Linked, rows: Ints, starts: list[_Start]) -> list[_Start]:
     for start, count in zip(starts, before.tolist(), strict=True):
         first = clusters.get(count, start)
         largest = start if start.table[0] > first.table[0] else first
-        clusters[count] = _Start(first.row, largest.table, largest.ids)
+        clusters[count] = _Start(first.row, largest.table, largest.ids, min(first.smallest, start.table[0]))
     return list(clusters.values())
 
 
@@ -175,22 +184,38 @@ def _cuts(linked: Linked, rows: Ints, begin: Ints) -> list[int]:
 
 def _forward(linked: Linked, rows: Ints, start: _Start, place: tuple[int, int, int, int]) -> Forward:
     tokens = math.prod(start.ids)
-    shapes = [shape for shape in attention_within(linked, rows) if shape.batch * shape.query == tokens]
     batch, query = (start.ids[0], start.ids[1]) if len(start.ids) == 2 else (None, None)
+    shapes = [_unfolded(shape, batch, query) for shape in attention_within(linked, rows)]
+    shapes = [shape for shape in shapes if shape.batch * shape.query == tokens]
     if batch is None and shapes and len({(shape.batch, shape.query) for shape in shapes}) == 1:
         batch, query = shapes[0].batch, shapes[0].query
     shapes = [shape for shape in shapes if (shape.batch, shape.query) == (batch, query)]
     contexts = tuple(sorted({shape.context for shape in shapes}))
-    return Forward(*place, start.table, tokens, batch, query, contexts, _causal(linked, rows, shapes))
+    causal, encoder = _causal(linked, rows, shapes), _encoder_like(linked, rows, start)
+    return Forward(*place, start.table, tokens, batch, query, contexts, causal, encoder)
+
+
+def _unfolded(shape: AttentionShape, batch: int | None, query: int | None) -> AttentionShape:
+    """The rows of one new token's grouped heads are one token."""
+    return replace(shape, query=1, causal=True) if query == 1 and shape.batch == batch else shape
+
+
+def _encoder_like(linked: Linked, rows: Ints, start: _Start) -> bool:
+    if start.smallest <= MOST_SEGMENTS:
+        return True
+    ops, signatures = linked.trace.ops, linked.trace.signatures
+    products = ops[rows].filter(pl.col("name").is_in(PRODUCTS))["signature"].unique()
+    sizes = {size for s in products for dims in signatures[s].dims if dims for size in dims}
+    # A head may be padded to a round number of rows.
+    return not any(isinstance(size, int) and start.table[0] <= size <= 1.1 * start.table[0] for size in sizes)
 
 
 def _causal(linked: Linked, rows: Ints, shapes: Iterable[AttentionShape]) -> bool | None:
     shapes = list(shapes)
     known = {shape.causal for shape in shapes}
-    if True in known or not shapes:
-        return True if shapes else None
-    if False in known:
-        return False
-    unfused = linked.trace.ops["name"][rows].is_in([SOFTMAX]).any()
-    masked = any(masks_future(linked, rows, shape.query, shape.context) for shape in shapes)
-    return masked if unfused or masked else None
+    if True in known or False in known:
+        return True in known
+    if not linked.trace.ops["name"][rows].is_in([SOFTMAX]).any():
+        return None
+    masked = any(has_mask(linked, rows, shape.query, shape.context) for shape in shapes)
+    return None if masked or not shapes else False

@@ -18,6 +18,7 @@ MOST_DRAFTED = 64
 """Draft trees and lookups propose at most some tens of tokens; more new tokens than this behind a cache are a chunk."""
 
 NOT_CAUSAL = "attention sees later tokens too: an encoder, neither prefill nor decode"
+MAYBE_ENCODER = "a mask may or may not hide later tokens, and the model looks like an encoder: not called a prefill"
 CROSS_ATTENTION = "an encoder-decoder model: its steps are neither prefill nor decode of a causal language model"
 NO_ATTENTION = "no attention op tells whether a cache was there, so several new tokens cannot be named"
 CHUNK_OR_VERIFY = (
@@ -66,6 +67,8 @@ def _kind(forward: Forward, before: Named | None, after: Forward | None) -> tupl
     query, context = forward.query, forward.context
     if forward.causal is False:
         return "unknown", NOT_CAUSAL
+    if forward.causal is None and forward.encoder_like and query == context and query is not None:
+        return "unknown", MAYBE_ENCODER
     if query is None:
         return "unknown", NO_ATTENTION
     if context is None:

@@ -61,7 +61,7 @@ def filled(step: Step, linked: Linked, named: Sequence[Named]) -> tuple[Step, st
         return _fill_from(step, step_of(mine[0]))
     if mine or not has_shapes(linked):
         return step, ""
-    shapes = attention_within(linked, _rows_within(linked, step))
+    shapes = [_unfolded(shape) for shape in attention_within(linked, _rows_within(linked, step))]
     lengths = {(shape.batch, shape.query) for shape in shapes}
     if len(lengths) != 1:
         return step, ""
@@ -143,6 +143,12 @@ def _unnamed(step: Step, batch: int, query: int, context: int, shapes: Sequence[
         prefill=tokens if "prefill" in (kind, told) else None,
         decode=tokens if "prefill" not in (kind, told) else None,
     )
+
+
+def _unfolded(shape: AttentionShape) -> AttentionShape:
+    """Rows fewer than the context that all see it whole are the grouped heads of one new token."""
+    folded = shape.causal is False and 1 < shape.query < shape.context
+    return replace(shape, query=1, causal=True) if folded else shape
 
 
 def _tokens(batch: int | None, query: int | None, context: int | None, tokens: int) -> Tokens:
