@@ -91,17 +91,14 @@ def innermost(spans: list[MarkedSpan]) -> list[Step]:
 
 
 def _same_step(inner: Step, outer: Step) -> bool:
-    kinds = {inner.kind, outer.kind}
-    if len(kinds) > 1 and "unknown" not in kinds and kinds != {"decode", "verify"}:
+    if inner.kind != outer.kind and {inner.kind, outer.kind} != {"decode", "verify"}:
         return False
     return inner.batch is None or outer.batch is None or inner.batch == outer.batch
 
 
 def _richer(inner: Step, outer: Step) -> Step:
-    kind = outer.kind if inner.kind == "unknown" else inner.kind
     return replace(
         inner,
-        kind=kind,
         batch=inner.batch if inner.batch is not None else outer.batch,
         query_tokens=inner.query_tokens if inner.query_tokens is not None else outer.query_tokens,
         context_tokens=inner.context_tokens if inner.context_tokens is not None else outer.context_tokens,

@@ -15,11 +15,12 @@ from .registry import engine, grammars
 
 @engine("serving", order=20)
 def find(linked: Linked) -> StepsFound | None:
-    """The innermost named spans; the engine is that of most of them."""
+    """The innermost named spans; the engine is that of most of them. What an engine names as neither prefill nor decode
+    stays so, whatever shapes are inside."""
     found = steps_of_marks(linked, grammars())
     if found is None or not has_shapes(linked):
         return found
     named = named_forwards(linked)
-    pairs = [(step, "") if step.draft else filled(step, linked, named) for step in found.steps]
+    pairs = [(step, "") if step.kind == "unknown" else filled(step, linked, named) for step in found.steps]
     notes = dict.fromkeys([*found.notes, *(note for _, note in pairs if note)])
     return replace(found, steps=tuple(step for step, _ in pairs), notes=tuple(notes))
