@@ -11,9 +11,9 @@ import re
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import PhaseKind, StepsFound, Tokens
 
+from .evidence import Evidence, split
 from .mark import SpanMark
 from .marked_spans import steps_of_marks
-from .named_forwards import named_forwards, split
 from .registry import engine
 
 _WORDS: dict[str, PhaseKind] = {
@@ -76,8 +76,8 @@ def find(linked: Linked) -> StepsFound | None:
     found = steps_of_marks(linked, {"annotations": parse})
     if found is None:
         return None
-    named = named_forwards(linked)
-    pairs = [split(step, linked, named) for step in found.steps]
+    evidence = Evidence.of(linked)
+    pairs = [split(step, evidence) for step in found.steps]
     steps = tuple(step for group, _ in pairs for step in group)
     notes = dict.fromkeys([LABELLED, *found.notes, *(note for _, note in pairs if note)])
     return StepsFound(engine=found.engine, steps=steps, notes=tuple(notes))

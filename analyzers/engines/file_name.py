@@ -9,8 +9,8 @@ from dataclasses import replace
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import PhaseKind, Step, StepsFound
 
+from .evidence import Evidence, step_of
 from .graph_replays import replays
-from .named_forwards import named_forwards, step_of
 from .periodic import repeats
 from .regions import profiler_steps, whole_trace
 from .registry import engine
@@ -51,7 +51,7 @@ def find(linked: Linked) -> StepsFound | None:
 
 
 def _cut(linked: Linked) -> list[Step]:
-    forwards = [step_of(named) for named in named_forwards(linked)]
+    forwards = [step_of(named) for named in Evidence.of(linked).named]
     return forwards or replays(linked) or repeats(linked) or profiler_steps(linked) or [whole_trace(linked)]
 
 

@@ -8,27 +8,21 @@ agree with it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from boundby.analyzers.correlate import Linked
 
-from .attention_shapes import ATTENTION_OPS, SOFTMAX, AttentionShape, attention_shape
+from .attention_calls import AttentionCalls
+from .attention_shapes import AttentionShape
+from .encoders import encoder_like, is_causal
+from .lookups import PRODUCTS, Lookup, token_lookups
 
 Ints = npt.NDArray[np.int64]
 
-EMBEDDING = "aten::embedding"
-PRODUCTS = ("aten::mm", "aten::addmm", "aten::bmm", "aten::linear", "aten::matmul", "aten::baddbmm")
-MASKING = ("aten::add", "aten::add_", "aten::masked_fill", "aten::masked_fill_", "aten::where")
-VOCABULARY_SHARE = 8
-"""A table with less than an eighth of the largest one's rows holds no vocabulary."""
-MOST_SEGMENTS = 4
-"""A table this small numbers the segments of an encoder's input."""
 SCALAR_READ = "aten::_local_scalar_dense"
 
 
@@ -59,33 +53,16 @@ class Forward:
         return self.contexts[-1] if self.contexts else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
-    row: int
-    table: tuple[int, int]
-    ids: tuple[int, ...]
-    smallest: int
-    """Rows of the smallest table among the lookups beside it."""
-
-
-def forwards_of(linked: Linked) -> list[Forward]:
+def forwards_of(linked: Linked, attention: AttentionCalls) -> list[Forward]:
     """Every forward that the shapes show, in time order; empty where shapes or the lookup are missing.
 
     A forward lasts until the next one of its thread begins, or until the host has read the last result before that
     (sampling belongs to the step that it ends); the last one until its thread's last op.
     """
-    ops = linked.trace.ops
-    if not has_shapes(linked):
-        return []
-    lookups = _lookups(linked)
-    most = max((start.table[0] for start in lookups), default=0)
+    tids = linked.trace.ops["tid"].to_numpy()
     found: list[Forward] = []
-    tids = ops["tid"].to_numpy()
-    for tid in sorted({int(tids[start.row]) for start in lookups}):
-        rows = np.flatnonzero(tids == tid)
-        mine = [start for start in lookups if tids[start.row] == tid]
-        starts = [s for s in _clusters(linked, rows, mine) if s.table[0] * VOCABULARY_SHARE >= most]
-        found += _thread_forwards(linked, rows, starts)
+    for tid, starts in token_lookups(linked).items():
+        found += _thread_forwards(linked, np.flatnonzero(tids == tid), starts, attention)
     return sorted(found, key=lambda forward: forward.start_ns)
 
 
@@ -94,74 +71,22 @@ def has_shapes(linked: Linked) -> bool:
     return any(signature.dims for signature in linked.trace.signatures)
 
 
-def attention_within(linked: Linked, rows: Ints) -> list[AttentionShape]:
-    """The distinct shapes of the attention ops among these rows of `ops`."""
-    ops, signatures = linked.trace.ops, linked.trace.signatures
-    mine = ops[rows].filter(pl.col("name").is_in(list(ATTENTION_OPS))).select("name", "signature").unique()
-    shapes = [attention_shape(name, signatures[s]) for name, s in mine.sort("name", "signature").iter_rows()]
-    return list(dict.fromkeys(shape for shape in shapes if shape is not None))
-
-
-def has_mask(linked: Linked, rows: Ints, query: int, context: int) -> bool:
-    """Whether an op among these rows lays a (new tokens, seen tokens) mask over unfused attention's scores."""
-    ops, signatures = linked.trace.ops, linked.trace.signatures
-    mine = ops[rows].filter(pl.col("name").is_in(MASKING))["signature"].unique()
-    return any(_is_mask(signatures[s].dims, (query, context)) for s in mine)
-
-
-def _is_mask(dims: tuple[object, ...], lengths: tuple[int, int]) -> bool:
-    tensors = [tuple(d) for d in dims if isinstance(d, (tuple, list)) and len(d) >= 2]
-    ending = [shape for shape in tensors if shape[-2:] == lengths]
-    return len(ending) >= 2 and len(set(ending)) >= 2
-
-
-def _lookups(linked: Linked) -> list[_Start]:
-    ops, signatures = linked.trace.ops, linked.trace.signatures
-    calls = ops.with_row_index("row").filter(pl.col("name") == EMBEDDING).select("row", "signature")
-    shapes = {s: _lookup_shape(signatures[s].dims) for s in calls["signature"].unique()} if calls.height else {}
-    return [
-        _Start(row, *shape, smallest=shape[0][0])
-        for row, signature in calls.iter_rows()
-        if (shape := shapes[signature]) is not None
-    ]
-
-
-def _lookup_shape(dims: tuple[object, ...]) -> tuple[tuple[int, int], tuple[int, ...]] | None:
-    if len(dims) < 2 or not isinstance(dims[0], (tuple, list)) or not isinstance(dims[1], (tuple, list)):
-        return None
-    table, ids = tuple(dims[0]), tuple(dims[1])
-    return ((table[0], table[1]), ids) if len(table) == 2 and ids and math.prod(ids) else None
-
-
-def _clusters(linked: Linked, rows: Ints, starts: list[_Start]) -> list[_Start]:
-    """Of lookups with no product between them, the one in the largest table, placed where the first of them is."""
-    products = rows[linked.trace.ops["name"].is_in(PRODUCTS).to_numpy()[rows]]
-    before = np.searchsorted(products, [start.row for start in starts])
-    clusters: dict[int, _Start] = {}
-    for start, count in zip(starts, before.tolist(), strict=True):
-        first = clusters.get(count, start)
-        largest = start if start.table[0] > first.table[0] else first
-        clusters[count] = _Start(first.row, largest.table, largest.ids, min(first.smallest, start.table[0]))
-    return list(clusters.values())
-
-
-def _thread_forwards(linked: Linked, rows: Ints, starts: list[_Start]) -> list[Forward]:
-    if not starts:
-        return []
+def _thread_forwards(linked: Linked, rows: Ints, starts: list[Lookup], attention: AttentionCalls) -> list[Forward]:
     ops = linked.trace.ops
     ts = ops["ts_ns"].to_numpy()
     ends = ts + ops["dur_ns"].to_numpy()
-    pid = int(ops["pid"][starts[0].row])
+    pid, tid = int(ops["pid"][starts[0].row]), int(ops["tid"][starts[0].row])
     begin = np.array([start.row for start in starts])
     cuts = _cuts(linked, rows, begin)
-    last = int(ends[rows[rows >= begin[-1]]].max())
     opens = [int(ts[begin[0]]), *cuts]
-    closes = [*cuts, last]
+    closes = [*cuts, int(ends[rows[rows >= begin[-1]]].max())]
+    stops = [*begin[1:].tolist(), ops.height]
     found = []
-    for n, start in enumerate(starts):
-        stop = begin[n + 1] if n + 1 < len(begin) else ops.height
-        low, high = np.searchsorted(rows, [begin[n], stop])
-        found.append(_forward(linked, rows[low:high], start, (opens[n], closes[n], pid, int(ops["tid"][start.row]))))
+    for start, stop, opened, closed in zip(starts, stops, opens, closes, strict=True):
+        shapes = attention.within(start.row, stop, tid=tid)
+        forward = _forward(start, shapes, (opened, closed, pid, tid))
+        low, high = np.searchsorted(rows, [start.row, stop])
+        found.append(_with_direction(forward, linked, rows[low:high], start, shapes))
     return found
 
 
@@ -182,40 +107,26 @@ def _cuts(linked: Linked, rows: Ints, begin: Ints) -> list[int]:
     return cuts
 
 
-def _forward(linked: Linked, rows: Ints, start: _Start, place: tuple[int, int, int, int]) -> Forward:
+def _forward(start: Lookup, shapes: list[AttentionShape], place: tuple[int, int, int, int]) -> Forward:
     tokens = math.prod(start.ids)
     batch, query = (start.ids[0], start.ids[1]) if len(start.ids) == 2 else (None, None)
-    shapes = [_unfolded(shape, batch, query) for shape in attention_within(linked, rows)]
-    shapes = [shape for shape in shapes if shape.batch * shape.query == tokens]
-    if batch is None and shapes and len({(shape.batch, shape.query) for shape in shapes}) == 1:
-        batch, query = shapes[0].batch, shapes[0].query
-    shapes = [shape for shape in shapes if (shape.batch, shape.query) == (batch, query)]
-    contexts = tuple(sorted({shape.context for shape in shapes}))
-    causal, encoder = _causal(linked, rows, shapes), _encoder_like(linked, rows, start)
-    return Forward(*place, start.table, tokens, batch, query, contexts, causal, encoder)
+    mine = [shape for shape in _unfolded(shapes, batch, query) if shape.batch * shape.query == tokens]
+    if batch is None and len({(shape.batch, shape.query) for shape in mine}) == 1:
+        batch, query = mine[0].batch, mine[0].query
+    contexts = tuple(sorted({shape.context for shape in mine if (shape.batch, shape.query) == (batch, query)}))
+    return Forward(*place, start.table, tokens, batch, query, contexts, None)
 
 
-def _unfolded(shape: AttentionShape, batch: int | None, query: int | None) -> AttentionShape:
+def _with_direction(
+    forward: Forward, linked: Linked, rows: Ints, start: Lookup, shapes: list[AttentionShape]
+) -> Forward:
+    if forward.query == 1 and forward.contexts:
+        return replace(forward, causal=True)
+    mine = [shape for shape in shapes if (shape.batch, shape.query) == (forward.batch, forward.query)]
+    causal = is_causal(linked, rows, mine)
+    return replace(forward, causal=causal, encoder_like=causal is None and encoder_like(linked, rows, start))
+
+
+def _unfolded(shapes: list[AttentionShape], batch: int | None, query: int | None) -> list[AttentionShape]:
     """The rows of one new token's grouped heads are one token."""
-    return replace(shape, query=1, causal=True) if query == 1 and shape.batch == batch else shape
-
-
-def _encoder_like(linked: Linked, rows: Ints, start: _Start) -> bool:
-    if start.smallest <= MOST_SEGMENTS:
-        return True
-    ops, signatures = linked.trace.ops, linked.trace.signatures
-    products = ops[rows].filter(pl.col("name").is_in(PRODUCTS))["signature"].unique()
-    sizes = {size for s in products for dims in signatures[s].dims if dims for size in dims}
-    # A head may be padded to a round number of rows.
-    return not any(isinstance(size, int) and start.table[0] <= size <= 1.1 * start.table[0] for size in sizes)
-
-
-def _causal(linked: Linked, rows: Ints, shapes: Iterable[AttentionShape]) -> bool | None:
-    shapes = list(shapes)
-    known = {shape.causal for shape in shapes}
-    if True in known or False in known:
-        return True in known
-    if not linked.trace.ops["name"][rows].is_in([SOFTMAX]).any():
-        return None
-    masked = any(has_mask(linked, rows, shape.query, shape.context) for shape in shapes)
-    return None if masked or not shapes else False
+    return [replace(s, query=1) if query == 1 and s.batch == batch else s for s in shapes]

@@ -50,5 +50,5 @@ def replays(linked: Linked) -> list[Step]:
         end = min(end, int(eager[other])) if other < len(eager) else end
         kind = kind_by_attention(kernels["name"].filter(owner == call))
         start, p, t = int(ts[call]), int(pid[call]), int(tid[call])
-        steps.append(Step(kind=kind, start_ns=start, end_ns=end, pid=p, tid=t, label="graph replay"))
+        steps.append(Step(kind=kind, start_ns=start, end_ns=end, pid=p, tid=t, label="graph replay", marked=False))
     return steps

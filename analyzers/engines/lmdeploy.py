@@ -13,7 +13,7 @@ import polars as pl
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import PhaseKind, Step, StepsFound
 
-from .named_forwards import filled, named_forwards
+from .evidence import Evidence, filled
 from .registry import engine
 
 FORWARD = "forward_eager"
@@ -30,12 +30,12 @@ def find(linked: Linked) -> StepsFound | None:
     if not forwards.height or not hints:
         return None
     times = [ts for ts, _ in hints]
-    named = named_forwards(linked)
+    evidence = Evidence.of(linked)
     steps = []
     for ts, dur, pid, tid in forwards.iter_rows():
         before = bisect_right(times, ts) - 1
         step = Step(kind="unknown", start_ns=ts, end_ns=ts + dur, pid=pid, tid=tid, label=FORWARD)
-        step, _ = filled(step, linked, named)
+        step, _ = filled(step, evidence)
         hinted = HINTS[hints[before][1]] if before >= 0 else "unknown"
         steps.append(replace(step, kind=hinted) if step.kind == "unknown" else step)
     return StepsFound(engine="lmdeploy", steps=tuple(steps), notes=(HINTED,))

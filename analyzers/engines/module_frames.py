@@ -15,7 +15,7 @@ import polars as pl
 from boundby.analyzers.correlate import Linked, thread_nests
 from boundby.analyzers.step import PhaseKind, Step, StepsFound
 
-from .named_forwards import filled, named_forwards
+from .evidence import Evidence, filled
 from .registry import engine
 
 Ints = npt.NDArray[np.int64]
@@ -40,8 +40,8 @@ def find(linked: Linked) -> StepsFound | None:
     steps = _of_generation(frames) or _of_functions(frames)
     if not steps:
         return None
-    named = named_forwards(linked)
-    pairs = [filled(step, linked, named) for step in steps]
+    evidence = Evidence.of(linked)
+    pairs = [filled(step, evidence) for step in steps]
     notes = dict.fromkeys([BY_FRAMES, *(note for _, note in pairs if note)])
     return StepsFound(engine="module-frames", steps=tuple(step for step, _ in pairs), notes=tuple(notes))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import StepsFound
 
-from .named_forwards import inside, named_forwards, step_of
+from .evidence import Evidence, inside, step_of
 from .regions import profiler_steps
 from .registry import engine
 
@@ -16,7 +16,7 @@ from .registry import engine
 def find(linked: Linked) -> StepsFound | None:
     """One step per ProfilerStep that runs one forward; one per forward where it runs a whole loop."""
     regions = profiler_steps(linked)
-    named = named_forwards(linked) if regions else []
+    named = Evidence.of(linked).named if regions else []
     if not named:
         return None
     steps, notes = [], []

@@ -7,9 +7,9 @@ from dataclasses import replace
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import StepsFound
 
+from .evidence import Evidence, filled
 from .forwards import has_shapes
 from .marked_spans import steps_of_marks
-from .named_forwards import filled, named_forwards
 from .registry import engine, grammars
 
 
@@ -20,7 +20,7 @@ def find(linked: Linked) -> StepsFound | None:
     found = steps_of_marks(linked, grammars())
     if found is None or not has_shapes(linked):
         return found
-    named = named_forwards(linked)
-    pairs = [(step, "") if step.kind == "unknown" else filled(step, linked, named) for step in found.steps]
+    evidence = Evidence.of(linked)
+    pairs = [(step, "") if step.kind == "unknown" else filled(step, evidence) for step in found.steps]
     notes = dict.fromkeys([*found.notes, *(note for _, note in pairs if note)])
     return replace(found, steps=tuple(step for step, _ in pairs), notes=tuple(notes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import StepsFound
 
-from .named_forwards import named_forwards, step_of
+from .evidence import Evidence, step_of
 from .registry import engine
 
 BY_SHAPES = (
@@ -16,7 +16,7 @@ BY_SHAPES = (
 @engine("shapes", order=70, conclusive=False)
 def find(linked: Linked) -> StepsFound | None:
     """One step per forward that the shapes show."""
-    named = named_forwards(linked)
+    named = Evidence.of(linked).named
     if not named:
         return None
     notes = dict.fromkeys([BY_SHAPES, *(n.note for n in named if n.note)])

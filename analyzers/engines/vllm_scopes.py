@@ -10,7 +10,7 @@ import polars as pl
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import Step, StepsFound
 
-from .named_forwards import filled, named_forwards
+from .evidence import Evidence, filled
 from .registry import engine
 
 _FORWARDS = {"gpu_model_runner: forward": "gpu_model_runner: ", "Forward": ""}
@@ -32,8 +32,8 @@ def find(linked: Linked) -> StepsFound | None:
 
 
 def _steps(linked: Linked, spans: pl.DataFrame, forward: str, first: str) -> StepsFound:
-    named = named_forwards(linked)
-    pairs = [filled(step, linked, named) for step in _scoped(spans, forward, first)]
+    evidence = Evidence.of(linked)
+    pairs = [filled(step, evidence) for step in _scoped(spans, forward, first)]
     notes = dict.fromkeys([SCOPES, *(note for _, note in pairs if note)])
     return StepsFound(engine="vllm-scopes", steps=tuple(step for step, _ in pairs), notes=tuple(notes))
 

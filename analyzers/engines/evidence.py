@@ -4,21 +4,35 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import PhaseKind, Step, Tokens
 
+from .attention_calls import AttentionCalls
 from .attention_shapes import AttentionShape
-from .forwards import attention_within, forwards_of, has_shapes
+from .forwards import forwards_of, has_shapes
 from .kinds import Named, name_forwards
 
 
-def named_forwards(linked: Linked) -> list[Named]:
-    """Every forward that the shapes show, with its kind, in time order."""
-    return name_forwards(forwards_of(linked))
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a trace's shapes show; empty where they were not recorded."""
+
+    linked: Linked
+    named: list[Named]
+    """Every forward with its kind, in time order."""
+    attention: AttentionCalls | None
+
+    @classmethod
+    def of(cls, linked: Linked) -> Evidence:
+        """Read the shapes of a trace once."""
+        if not has_shapes(linked):
+            return cls(linked, [], None)
+        attention = AttentionCalls.of(linked)
+        return cls(linked, name_forwards(forwards_of(linked, attention)), attention)
 
 
 def step_of(named: Named, *, label: str = "") -> Step:
@@ -53,15 +67,17 @@ def _start(named: Named) -> int:
     return named.forward.start_ns
 
 
-def filled(step: Step, linked: Linked, named: Sequence[Named]) -> tuple[Step, str]:
+def filled(step: Step, evidence: Evidence) -> tuple[Step, str]:
     """A marked step with what its name leaves open taken from the one forward inside it, or else from its attention ops;
     and a note where the shapes contradict the name."""
-    mine = inside(named, step)
+    mine = inside(evidence.named, step)
     if len(mine) == 1:
         return _fill_from(step, step_of(mine[0]))
-    if mine or not has_shapes(linked):
+    if mine or evidence.attention is None:
         return step, ""
-    shapes = [_unfolded(shape) for shape in attention_within(linked, _rows_within(linked, step))]
+    low, high = np.searchsorted(evidence.linked.trace.ops["ts_ns"].to_numpy(), [step.start_ns, step.end_ns])
+    calls = evidence.attention.within(int(low), int(high), pid=step.pid, tid=step.tid)
+    shapes = [_unfolded(shape) for shape in calls]
     lengths = {(shape.batch, shape.query) for shape in shapes}
     if len(lengths) != 1:
         return step, ""
@@ -72,11 +88,11 @@ def filled(step: Step, linked: Linked, named: Sequence[Named]) -> tuple[Step, st
     return _fill_from(step, _unnamed(step, batch, query, context, shapes))
 
 
-def split(step: Step, linked: Linked, named: Sequence[Named]) -> tuple[list[Step], str]:
+def split(step: Step, evidence: Evidence) -> tuple[list[Step], str]:
     """A region that may hold a whole loop: its forwards as steps of its kind, or itself when it holds no more than one."""
-    mine = inside(named, step)
+    mine = inside(evidence.named, step)
     if len(mine) < 2:
-        one, note = filled(step, linked, mine)
+        one, note = filled(step, evidence)
         return [one], note
     steps, notes = [], []
     for n in mine:
@@ -158,17 +174,3 @@ def _tokens(batch: int | None, query: int | None, context: int | None, tokens: i
     if context is None:
         return Tokens(requests=batch, q=tokens, qq=squares)
     return Tokens(requests=batch, q=tokens, k=batch * context, qk=batch * query * context, qq=squares)
-
-
-def _rows_within(linked: Linked, step: Step) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    ops = linked.trace.ops
-    low, high = np.searchsorted(ops["ts_ns"].to_numpy(), [step.start_ns, step.end_ns])
-    rows = np.arange(low, high)
-    if step.tid is not None:
-        rows = rows[ops["tid"].to_numpy()[rows] == step.tid]
-    elif step.pid is not None:
-        rows = rows[ops["pid"].to_numpy()[rows] == step.pid]
-    return rows
-
-
-__all__ = ["filled", "inside", "named_forwards", "split", "step_of"]
