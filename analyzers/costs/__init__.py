@@ -1,16 +1,31 @@
 """What each op of a trace has to compute and to move: one file a family, one decorator to register a formula."""
 
 from . import (  # noqa: F401 - importing a family registers its formulas
+    activation,
     attention,
     cat,
+    communication,
+    convolution,
     copy,
     elementwise,
     embedding,
     gemm,
+    gemm_kernels,
     index,
+    kv_cache,
+    moe,
+    moe_routing,
     norm,
+    paged_attention,
+    quantize,
+    quantized_gemm,
     reduction,
+    rope,
+    sampling,
+    scan,
     softmax,
+    triton,
+    varlen_attention,
     views,
 )
 from .anchors import Anchoring, anchor_rows

@@ -1,9 +1,10 @@
 """Attention over dense tensors: the SDPA forms of torch and the kernels they dispatch to.
 
-softmax(Q K^T) V with B sequences, H query heads, H_kv key heads, S queries, T keys, head sizes D (keys) and D_v (values):
-FLOPs 2 B H pairs (D + D_v), where pairs = S T, or what a causal kernel executes (`causal_pairs`); bytes: Q, K, V (the KV heads
-once, GQA shares them) and a mask read once, the output written once. The softmax is not counted. Source: the scaling book's
-inference chapter (4 B S T D per head), with the causal cut of flash attention 2 (section 3.1.1 of its paper).
+softmax(Q K^T) V with B sequences, H query heads, H_kv key heads, S queries, T keys, head sizes D (keys) and D_v
+(values): FLOPs 2 B H pairs (D + D_v), where pairs = S T, or what a causal kernel executes (`causal_pairs`); bytes: Q,
+K, V (the KV heads once, GQA shares them) and a mask read once, the output written once. The softmax is not counted.
+Source: the scaling book's inference chapter (4 B S T D per head), with the causal cut of flash attention 2 (section
+3.1.1 of its paper).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Concatenations: every input element read, every output element written.
 
-Kineto does not write the types of tensors in lists, so these take the dtype assumed for the trace; without one they have no cost.
+Kineto does not write the types of tensors in lists, so these take the dtype assumed for the trace; without one they
+have no cost.
 """
 
 from __future__ import annotations

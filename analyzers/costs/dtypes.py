@@ -1,6 +1,7 @@
 """Element types as traces spell them: how many bytes an element takes, and which peak its arithmetic is judged by.
 
-Kineto writes C++ names ("c10::BFloat16", "long int"); inductor and Python wrappers write torch's ("bf16", "torch.int64").
+Kineto writes C++ names ("c10::BFloat16", "long int"); inductor and Python wrappers write torch's ("bf16",
+"torch.int64").
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Dense matrix products, in aten's spellings.
 
-C[M, N] = A[M, K] B[K, N]: FLOPs 2 M N K (a complex product is four real ones); bytes: A and B read once, C written once, a
-bias or an accumulated C read too. FLOPs are judged by the operands' dtype. Source: the definition; torch.utils.flop_counter
-counts the same FLOPs.
+C[M, N] = A[M, K] B[K, N]: FLOPs 2 M N K (a complex product is four real ones); bytes: A and B read once, C written
+once, a bias or an accumulated C read too. FLOPs are judged by the operands' dtype. Source: the definition;
+torch.utils.flop_counter counts the same FLOPs.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import math
 
 from .arguments import Arguments, Tensor
 from .cost import Cost
+from .moves import Moves, register_moves, spelled
 from .registry import formula
 
 
@@ -53,3 +54,44 @@ def group_norm(a: Arguments) -> Cost:
 def batch_norm(a: Arguments) -> Cost:
     """batch_norm(x, weight?, bias?, running mean?, running variance?, ...)."""
     return normalised(a.tensor(0), [a.maybe(i) for i in range(1, 5)])
+
+
+VLLM, SGL, AITER = "_C", "sgl_kernel", "aiter"
+
+register_moves(
+    "norm",
+    {
+        # takes (out, x, weight, eps)
+        spelled("rms_norm", VLLM): Moves((1, 2), (0,)),
+        spelled("rmsnorm gemma_rmsnorm", SGL): Moves((1, 2), (0,)),
+        spelled("rmsnorm", AITER, "flashinfer"): Moves((1, 2), (0,)),
+        # takes (out, x, weight, scale, eps): the output is fp8
+        spelled("rms_norm_static_fp8_quant", VLLM): Moves((1, 2, 3), (0,)),
+        # takes (out, x, weight, scale written, eps, upper bound?, residual?)
+        spelled("rms_norm_dynamic_per_token_quant", VLLM): Moves((1, 2, 6), (0, 3, 6)),
+        # takes (x, residual, weight, eps): x becomes the norm, residual the sum
+        spelled("fused_add_rms_norm", VLLM): Moves((0, 1, 2), (0, 1)),
+        spelled("fused_add_rmsnorm gemma_fused_add_rmsnorm", SGL, "flashinfer"): Moves((0, 1, 2), (0, 1)),
+        # takes (out, x, residual, weight, scale, eps)
+        spelled("fused_add_rms_norm_static_fp8_quant", VLLM): Moves((1, 2, 3, 4), (0, 2)),
+        # takes (out, x, residual in, residual out, weight, eps)
+        spelled("add_rmsnorm rmsnorm2d_fwd_with_add layernorm2d_fwd_with_add rmsnorm2d_fwd_with_add_ck", AITER): Moves(
+            (1, 2, 4, 5), (0, 3)
+        ),
+        # takes (out, x, residual in, residual out, x scale?, y scale, weight, eps)
+        spelled("rmsnorm2d_fwd_with_add_dynamicquant", AITER): Moves((1, 2, 5), (0, 3, 4)),
+        spelled("rmsnorm2d_fwd_with_dynamicquant", AITER): Moves((1, 3), (0, 2)),
+        # takes (x, weight, eps) -> y
+        spelled("rmsnorm2d_fwd rms_norm rms_norm_cu rmsnorm2d_fwd_ck layernorm2d_fwd", AITER): Moves((0, 1), result=0),
+        spelled("rocm_aiter_rms_norm", "vllm"): Moves((0, 1), result=0),
+        spelled("rms_norm", "vllm", "sglang"): Moves((0, 1), result=0),
+    },
+)
+
+
+@formula("vllm::rocm_aiter_rmsnorm2d_fwd_with_add")
+def aiter_add_norm(a: Arguments) -> Cost:
+    """(x, residual, weight, eps) -> (y, sum): two tensors like x are written."""
+    x = a.tensor(0)
+    read = x.bytes + a.tensor(1).bytes + a.tensor(2).bytes
+    return Cost(family="norm", bytes_read=read, bytes_written=2 * x.written)

@@ -19,7 +19,7 @@ def cost_of(call: Call, *, assumed: str | None = None) -> Cost | None:
 
     `assumed` is the dtype of tensors in lists, which Kineto does not write (see `prevailing_dtype`)."""
     found = find(call.name)
-    if found is None or not call.dims:
+    if found is None or not (call.dims or call.extra):
         return None
     try:
         cost = found.function(Arguments(call, assumed))

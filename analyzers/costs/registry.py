@@ -3,7 +3,8 @@
     @formula("aten::mm", "aten::bmm")
     def product(a: Arguments) -> Cost: ...
 
-One op belongs to one formula; a second claim raises at import. A name that ends in "*" serves every op that starts so.
+One op belongs to one formula; a second claim raises at import. A name that ends in "*" serves every op that starts
+so.
 
 `covers` says what an op's cost stands for when other costed ops run inside it:
     all    everything inside: the ops there are steps of the same work (addmm copies its bias). The default.

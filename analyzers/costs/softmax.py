@@ -1,4 +1,6 @@
-"""Softmax: the scores read once, the probabilities written once. Its FLOPs are not counted (a convention of the report)."""
+"""Softmax: the scores read once, the probabilities written once. Its FLOPs are not counted (a convention of the
+report).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Ops that neither compute nor move anything themselves: views, allocations, queries, and the ops that only hand their work to
-others (whose formulas then count it)."""
+"""Ops that neither compute nor move anything themselves: views, allocations, queries, and the ops that only hand
+their work to others (whose formulas then count it).
+"""
 
 from __future__ import annotations
 
