@@ -9,7 +9,7 @@ from .moves import Moves, register_moves, spelled
 register_moves(
     "activation",
     {
-        # takes (out[..., N], x[..., 2 N])
+        # in order: out[..., N], x[..., 2 N]
         spelled(
             "silu_and_mul gelu_and_mul gelu_tanh_and_mul mul_and_silu fatrelu_and_mul swigluoai_and_mul",
             "_C",
@@ -17,12 +17,12 @@ register_moves(
             "aiter",
             "flashinfer",
         ): Moves((1,), (0,)),
-        # takes (out, x): not gated
+        # in order: out, x: not gated
         spelled("gelu_new gelu_fast gelu_quick", "_C", "sgl_kernel", "aiter"): Moves((1,), (0,)),
-        # takes (out fp8, x, scale)
+        # in order: out fp8, x, scale
         spelled("silu_and_mul_quant", "_C"): Moves((1, 2), (0,)),
         spelled("scaled_silu_and_mul", "aiter"): Moves((1, 2), (0,)),
-        # takes (out fp4, block scales, x, scale)
+        # in order: out fp4, block scales, x, scale
         spelled("silu_and_mul_nvfp4_quant", "_C"): Moves((2, 3), (0, 1)),
     },
 )

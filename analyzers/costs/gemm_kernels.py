@@ -86,22 +86,22 @@ def _batched(x: Tensor, w: Tensor, also: float, out: Dtype) -> Cost:
 
 register_products(
     {
-        # takes (a, b, scale a, scale b, bias?, result scale?, out dtype?, fast accumulation)
+        # in order: a, b, scale a, scale b, bias?, result scale?, out dtype?, fast accumulation
         "aten::_scaled_mm": Layout(0, 1, dtype=6, also=(2, 3, 4)),
         "trtllm::cublas_scaled_mm": Layout(0, 1, dtype=5, also=(2, 3, 4)),
-        # takes (out, a, b, scale a, scale b, bias?)
+        # in order: out, a, b, scale a, scale b, bias?
         spelled("cutlass_scaled_mm cutlass_scaled_mm_azp", "_C"): Layout(1, 2, out=0, also=(3, 4, 5, 6, 7)),
-        # takes (a, b, scale a, scale b, out dtype, bias?)
+        # in order: a, b, scale a, scale b, out dtype, bias?
         spelled("fp8_scaled_mm int8_scaled_mm fp8_blockwise_scaled_mm", "sgl_kernel"): Layout(
             0, 1, dtype=4, also=(2, 3, 5)
         ),
-        # takes (out, a, b)
+        # in order: out, a, b
         spelled("dsv3_fused_a_gemm dsv3_router_gemm", "sgl_kernel"): Layout(1, 2, out=0),
-        # takes (A[B, M, K], B[B, K, N], D, scale A, scale B, ...)
+        # in order: A[B, M, K], B[B, K, N], D, scale A, scale B, ...
         spelled("bmm_fp8", "sgl_kernel", "flashinfer"): Layout(0, 1, out=2, also=(3, 4)),
-        # takes (out, a packed, b packed, block scales a, block scales b, alpha)
+        # in order: out, a packed, b packed, block scales a, block scales b, alpha
         spelled("cutlass_scaled_fp4_mm", "_C", "sgl_kernel"): Layout(1, 2, out=0, also=(3, 4, 5), k_packed=2),
-        # takes (x, w, scale x, scale w, ...)
+        # in order: x, w, scale x, scale w, ...
         spelled("rocm_aiter_gemm_a8w8", "vllm"): Layout(0, 1, dtype=5, also=(2, 3, 4)),
         spelled("rocm_aiter_gemm_a8w8_blockscale rocm_aiter_triton_gemm_a8w8_blockscale", "vllm"): Layout(
             0, 1, dtype=4, also=(2, 3)
@@ -111,7 +111,7 @@ register_products(
         ),
         spelled("w8a8_block_fp8_matmul_triton", "sglang"): Layout(0, 1, dtype=5, also=(2, 3)),
         spelled("gemm_a8w8_blockscale gemm_a8w8 gemm_a8w8_bpreshuffle", "aiter"): Layout(0, 1, dtype=4, also=(2, 3)),
-        # takes (x, w, scale x, scale w, out, ...)
+        # in order: x, w, scale x, scale w, out, ...
         spelled(
             "gemm_a8w8_ck gemm_a8w8_asm gemm_a8w8_blockscale_ck gemm_a8w8_blockscale_bpreshuffle_ck "
             "gemm_a8w8_bpreshuffle_ck gemm_a8w8_blockscale_bpreshuffle_asm flatmm_a8w8_blockscale_asm deepgemm_ck",
@@ -120,19 +120,19 @@ register_products(
         spelled("gemm_a4w4 _gemm_a4w4_asm gemm_a4w4_asm gemm_a4w4_blockscale", "aiter"): Layout(
             0, 1, out=4, also=(2, 3), k_packed=2
         ),
-        # takes (x, w, bias?, out dtype, ...)
+        # in order: x, w, bias?, out dtype, ...
         spelled("gemm_a16w16 gemm_a16w16_", "aiter"): Layout(0, 1, dtype=3, also=(2,)),
         spelled("gemm_a16w16_asm", "aiter"): Layout(0, 1, out=2, also=(3, 6)),
-        # takes (a, b[K, N], solution, bias?, out dtype?, ...)
+        # in order: a, b[K, N], solution, bias?, out dtype?, ...
         spelled("hipb_mm rocb_mm", "aiter"): Layout(0, 1, dtype=4, also=(3,)),
-        # takes (w[N, K], x[M, K], ...): skinny products of decode steps
+        # in order: w[N, K], x[M, K], ...: skinny products of decode steps
         spelled("wvSplitK LLMM1", "_rocm_C"): Layout(1, 0),
-        # takes (w, x, bias?, out, scale x, scale w, ...)
+        # in order: w, x, bias?, out, scale x, scale w, ...
         "_rocm_C::wvSplitKQ": Layout(1, 0, out=2, also=(3, 4)),
-        # takes (A, B, ...): int8 rows and columns with their statistics
+        # in order: A, B, ...: int8 rows and columns with their statistics
         "bitsandbytes::int8_linear_matmul": Layout(0, 1),
         "bitsandbytes::int8_scaled_mm": Layout(0, 1, also=(2, 3, 4)),
-        # takes (lhs, lhs scales, rhs, rhs scales, out, ...)
+        # in order: lhs, lhs scales, rhs, rhs scales, out, ...
         spelled("fp8_gemm_nt fp8_gemm_nt_op gemm_fp8_fp8_bf16_nt", "deep_gemm", "vllm", "sglang"): Layout(
             0, 2, out=4, also=(1, 3)
         ),

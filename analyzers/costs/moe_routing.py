@@ -10,14 +10,14 @@ from .registry import formula
 register_moves(
     "moe",
     {
-        # takes (weights[T, k], ids[T, k], token ids[T, k], scores[T, E], ...)
+        # in order: weights[T, k], ids[T, k], token ids[T, k], scores[T, E], ...
         spelled("topk_softmax", "_moe_C", "aiter"): Moves((3,), (0, 1, 2)),
-        # takes (ids[T, k], experts, block, sorted ids, expert ids, padded count, ...)
+        # in order: ids[T, k], experts, block, sorted ids, expert ids, padded count, ...
         spelled("moe_align_block_size", "_moe_C", "sgl_kernel", "aiter"): Moves((0,), (3, 4, 5)),
-        # takes (x[T, k, K], out[T, K], ...)
+        # in order: x[T, k, K], out[T, K], ...
         spelled("moe_sum", "_moe_C", "sgl_kernel", "aiter"): Moves((0,), (1,)),
         "sgl_kernel::moe_sum_reduce": Moves((0,), (1,)),
-        # takes (x, row map, out)
+        # in order: x, row map, out
         "sgl_kernel::shuffle_rows": Moves((2, 1), (2,)),
     },
 )

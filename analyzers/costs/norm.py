@@ -61,27 +61,27 @@ VLLM, SGL, AITER = "_C", "sgl_kernel", "aiter"
 register_moves(
     "norm",
     {
-        # takes (out, x, weight, eps)
+        # in order: out, x, weight, eps
         spelled("rms_norm", VLLM): Moves((1, 2), (0,)),
         spelled("rmsnorm gemma_rmsnorm", SGL): Moves((1, 2), (0,)),
         spelled("rmsnorm", AITER, "flashinfer"): Moves((1, 2), (0,)),
-        # takes (out, x, weight, scale, eps): the output is fp8
+        # in order: out, x, weight, scale, eps: the output is fp8
         spelled("rms_norm_static_fp8_quant", VLLM): Moves((1, 2, 3), (0,)),
-        # takes (out, x, weight, scale written, eps, upper bound?, residual?)
+        # in order: out, x, weight, scale written, eps, upper bound?, residual?
         spelled("rms_norm_dynamic_per_token_quant", VLLM): Moves((1, 2, 6), (0, 3, 6)),
-        # takes (x, residual, weight, eps): x becomes the norm, residual the sum
+        # in order: x, residual, weight, eps: x becomes the norm, residual the sum
         spelled("fused_add_rms_norm", VLLM): Moves((0, 1, 2), (0, 1)),
         spelled("fused_add_rmsnorm gemma_fused_add_rmsnorm", SGL, "flashinfer"): Moves((0, 1, 2), (0, 1)),
-        # takes (out, x, residual, weight, scale, eps)
+        # in order: out, x, residual, weight, scale, eps
         spelled("fused_add_rms_norm_static_fp8_quant", VLLM): Moves((1, 2, 3, 4), (0, 2)),
-        # takes (out, x, residual in, residual out, weight, eps)
+        # in order: out, x, residual in, residual out, weight, eps
         spelled("add_rmsnorm rmsnorm2d_fwd_with_add layernorm2d_fwd_with_add rmsnorm2d_fwd_with_add_ck", AITER): Moves(
             (1, 2, 4, 5), (0, 3)
         ),
-        # takes (out, x, residual in, residual out, x scale?, y scale, weight, eps)
+        # in order: out, x, residual in, residual out, x scale?, y scale, weight, eps
         spelled("rmsnorm2d_fwd_with_add_dynamicquant", AITER): Moves((1, 2, 5), (0, 3, 4)),
         spelled("rmsnorm2d_fwd_with_dynamicquant", AITER): Moves((1, 3), (0, 2)),
-        # takes (x, weight, eps) -> y
+        # in order: x, weight, eps -> y
         spelled("rmsnorm2d_fwd rms_norm rms_norm_cu rmsnorm2d_fwd_ck layernorm2d_fwd", AITER): Moves((0, 1), result=0),
         spelled("rocm_aiter_rms_norm", "vllm"): Moves((0, 1), result=0),
         spelled("rms_norm", "vllm", "sglang"): Moves((0, 1), result=0),

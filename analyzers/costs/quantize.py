@@ -12,20 +12,20 @@ from .registry import formula
 register_moves(
     "quantize",
     {
-        # takes (out, x, scale): a given scale is read, a found one written
+        # in order: out, x, scale: a given scale is read, a found one written
         spelled("static_scaled_fp8_quant static_scaled_int8_quant", "_C"): Moves((1, 2, 3), (0,)),
         spelled("dynamic_scaled_fp8_quant dynamic_per_token_scaled_fp8_quant", "_C"): Moves((1,), (0, 2)),
         spelled("dynamic_scaled_int8_quant", "_C"): Moves((1,), (0, 2, 3)),
         spelled("static_per_tensor_quant", "aiter"): Moves((1, 2), (0,)),
         spelled("dynamic_per_tensor_quant dynamic_per_token_scaled_quant", "aiter"): Moves((1,), (0, 2)),
-        # takes (x, out, scales, group size, ...)
+        # in order: x, out, scales, group size, ...
         spelled("per_token_group_fp8_quant per_token_group_quant_int8", "_C"): Moves((0,), (1, 2)),
         spelled(
             "sgl_per_token_group_quant_8bit sgl_per_token_group_quant_8bit_v2 sgl_per_token_quant_fp8 "
             "sgl_per_token_group_quant_fp8 sgl_per_token_group_quant_int8",
             "sgl_kernel",
         ): Moves((0,), (1, 2)),
-        # takes (out packed fp4, x, block scales, scale)
+        # in order: out packed fp4, x, block scales, scale
         spelled("scaled_fp4_quant", "_C", "sgl_kernel"): Moves((1, 3), (0, 2)),
         spelled("scaled_fp4_experts_quant", "_C", "sgl_kernel"): Moves((2, 3), (0, 1)),
     },

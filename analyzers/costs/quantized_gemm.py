@@ -43,13 +43,13 @@ class Packing(NamedTuple):
 
 
 TABLE: Mapping[str, Packing] = {
-    # takes (x[M, K], packed[K, N / 8], scales[K / G, N], zeros, ...)
+    # in order: x[M, K], packed[K, N / 8], scales[K / G, N], zeros, ...
     spelled("awq_gemm", "_C"): Packing(0, 1, 2, (3,)),
-    # takes (x, packed[K / 8, N], zeros, scales[K / G, N], group index, ...)
+    # in order: x, packed[K / 8, N], zeros, scales[K / G, N], group index, ...
     spelled("gptq_gemm", "_C", "sgl_kernel"): Packing(0, 1, 3, (2, 4)),
-    # takes (x, packed, scales, workspace, ...)
+    # in order: x, packed, scales, workspace, ...
     spelled("marlin_gemm fp8_marlin_gemm", "_C"): Packing(0, 1, 2),
-    # takes (x, packed, type, out type?, group scales, group zeros?, ...)
+    # in order: x, packed, type, out type?, group scales, group zeros?, ...
     spelled("machete_mm", "_C"): Packing(0, 1, 4, (5,)),
 }
 

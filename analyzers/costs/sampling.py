@@ -49,14 +49,14 @@ def multinomial(a: Arguments) -> Cost:
 register_moves(
     "sampling",
     {
-        # takes (probabilities, output, ...)
+        # in order: probabilities, output, ...
         spelled(
             "min_p_sampling_from_probs top_p_sampling_from_probs top_k_top_p_sampling_from_probs "
             "top_k_sampling_from_probs top_k_renorm_probs top_p_renorm_probs top_k_mask_logits",
             "sgl_kernel",
             "flashinfer",
         ): Moves((0,), (1,)),
-        # takes (logits changed in place, masks)
+        # in order: logits changed in place, masks
         spelled("apply_token_bitmask_inplace_cuda", "sgl_kernel"): Moves((0, 1), (0,)),
         spelled("apply_repetition_penalties_", "_C"): Moves((0, 1, 2, 3), (0,)),
     },

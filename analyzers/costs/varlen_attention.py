@@ -118,19 +118,20 @@ def _register(ops: list[str], at: Varlen, covers: Covers) -> None:
 
 register_varlen(
     {
-        # takes (q, k, v, cu_q, cu_k, max_q, max_k, dropout, scale, causal, left, right, ...)
+        # in order: q, k, v, cu_q, cu_k, max_q, max_k, dropout, scale, causal, left, right, ...
         spelled("_flash_attn_varlen_forward", "flash_attn", "aiter"): Varlen(window=10),
-        # takes (q, k, v, out?, cu_q, cu_k, used k?, left pad?, block table?, alibi?, max_q, max_k, dropout, scale, zero, causal, ...)
+        # in order: q, k, v, out?, cu_q, cu_k, used k?, left pad?, block table?, alibi?, max_q, max_k, dropout, scale,
+        # zero, causal, ...
         spelled("varlen_fwd", "_vllm_fa2_C", "sgl_kernel"): Varlen(
             cu_q=4, max_q=10, max_k=11, causal=15, window=16, pages=8
         ),
-        # takes (q, k, v, new k?, new v?, qv?, out?, cu_q, cu_k, cu new k, used q, used k, max_q, max_k, page table, ...)
+        # in order: q, k, v, new k?, new v?, qv?, out?, cu_q, cu_k, cu new k, used q, used k, max_q, max_k, page table, ...
         spelled("fwd", "_vllm_fa3_C", "flash_attn_3", "sgl_kernel"): Varlen(
             cu_q=7, max_q=12, max_k=13, causal=24, window=25, pages=14
         ),
-        # takes (q, k cache, v cache, cu_q, kv pages, page list, max_q, max_k, dropout, scale, softcap, zero, causal, left, ...)
+        # in order: q, k cache, v cache, cu_q, kv pages, page list, max_q, max_k, dropout, scale, softcap, zero, causal, left, ...
         spelled("mha_batch_prefill", "aiter"): Varlen(max_q=6, max_k=7, causal=12, window=13, pages=5),
-        # takes (q, k, v, cu_q, cu_k, max_q, max_k, min_q, dropout, scale, softcap, zero, causal, left, ...)
+        # in order: q, k, v, cu_q, cu_k, max_q, max_k, min_q, dropout, scale, softcap, zero, causal, left, ...
         spelled("mha_varlen_fwd", "aiter"): Varlen(causal=12, window=13),
         spelled("fmha_v3_varlen_fwd", "aiter"): Varlen(causal=12, window=13),
     }
