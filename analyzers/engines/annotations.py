@@ -1,20 +1,24 @@
 """Spans that people put around a phase themselves: `prefill`, `decode_1`, `decode step 3`, `mixed_batch`, and spans that state
 lengths, `forward(bs=4, q_len=1, kv_len=1024)`.
 
-The whole name must be such a label: `schedule_prefill`, `tokenizer.decode` or `image decode` name other work.
+The whole name must be such a label: `schedule_prefill`, `tokenizer.decode` or `image decode` name other work, and a span in which
+the host starts nothing (a tokenizer's `decode`) is none.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+
+import numpy as np
 
 from boundby.analyzers.correlate import Linked
-from boundby.analyzers.step import PhaseKind, StepsFound, Tokens
+from boundby.analyzers.step import PhaseKind, Step, StepsFound, Tokens
 
-from .evidence import Evidence, split
 from .mark import SpanMark
 from .marked_spans import steps_of_marks
 from .registry import engine
+from .shape_evidence import Evidence, split
 
 _WORDS: dict[str, PhaseKind] = {
     "prefill": "prefill",
@@ -24,12 +28,12 @@ _WORDS: dict[str, PhaseKind] = {
     "decoding": "decode",
     "mixed": "mixed",
     "verify": "verify",
-    "verification": "verify",
 }
 _LABEL = re.compile(
     r"^(?:(?:llm|model|engine|phase|stage|step|forward|run|execute|inference|profile|timed)[ _:/.-]+)?"
-    rf"({'|'.join(_WORDS)})"
+    r"(?:(prefill|prefilling|decode|decoding)"
     r"(?:[ _:/.-]*(?:step|batch|phase|stage|forward|pass|iter|iteration|token|loop|chunk|run)s?)?"
+    r"|(extend|mixed|verify)[ _:/.-]*(?:step|batch|phase|forward)s?)"
     r"(?:[ _:#/.-]*\d+)?$",
     re.IGNORECASE,
 )
@@ -53,7 +57,7 @@ def parse(name: str) -> SpanMark | None:
     values = {key.lower(): int(value) for key, value in _PAIR.findall(name)}
     bare = _PAIR.sub("", name).rstrip(" ,;()[]{}|") if values else name
     word = _LABEL.match(bare.strip())
-    kind: PhaseKind = _WORDS[word[1].lower()] if word else "unknown"
+    kind: PhaseKind = _WORDS[(word[1] or word[2]).lower()] if word else "unknown"
     batch, query, context = _lengths(values)
     if kind == "unknown":
         if not _states_lengths(values):
@@ -76,11 +80,18 @@ def find(linked: Linked) -> StepsFound | None:
     found = steps_of_marks(linked, {"annotations": parse})
     if found is None:
         return None
+    steps = [step for step in found.steps if _works(linked, step)]
     evidence = Evidence.of(linked)
-    pairs = [split(step, evidence) for step in found.steps]
-    steps = tuple(step for group, _ in pairs for step in group)
+    pairs = [split(step, evidence) for step in steps]
     notes = dict.fromkeys([LABELLED, *found.notes, *(note for _, note in pairs if note)])
-    return StepsFound(engine=found.engine, steps=steps, notes=tuple(notes))
+    return replace(found, steps=tuple(step for group, _ in pairs for step in group), notes=tuple(notes))
+
+
+def _works(linked: Linked, step: Step) -> bool:
+    """Whether the host runs an op or calls the device in the step's span, as far as such were recorded."""
+    hosted = [frame for frame in (linked.trace.ops, linked.trace.launches) if frame.height]
+    bounds = (np.searchsorted(frame["ts_ns"].to_numpy(), [step.start_ns, step.end_ns]) for frame in hosted)
+    return not hosted or step.kernel_rows is not None or any(high > low for low, high in bounds)
 
 
 def _first(values: dict[str, int], keys: set[str]) -> int | None:

@@ -9,11 +9,11 @@ from dataclasses import replace
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import PhaseKind, Step, StepsFound
 
-from .evidence import Evidence, step_of
 from .graph_replays import replays
 from .periodic import repeats
 from .regions import profiler_steps, whole_trace
 from .registry import engine
+from .shape_evidence import Evidence, step_of
 
 _WORDS: dict[str, PhaseKind] = {"prefill": "prefill", "decode": "decode", "decoding": "decode", "verify": "verify"}
 _SGLANG_STAGES: dict[str, PhaseKind] = {"EXTEND": "prefill"}

@@ -13,8 +13,8 @@ import polars as pl
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import PhaseKind, Step, StepsFound
 
-from .evidence import Evidence, filled
 from .registry import engine
+from .shape_evidence import Evidence, filled
 
 FORWARD = "forward_eager"
 HINTS: dict[str, PhaseKind] = {"schedule_prefill": "prefill", "schedule_decoding": "decode"}

@@ -48,6 +48,15 @@ def token_lookups(linked: Linked) -> dict[int, list[Lookup]]:
     return found
 
 
+def unshaped_starts(linked: Linked) -> list[int]:
+    """Where forwards begin, ns, as far as the order of ops tells without shapes: a lookup after a product starts one."""
+    ops = linked.trace.ops.filter(pl.col("name").is_in([EMBEDDING, *PRODUCTS])).select(
+        "ts_ns", "tid", (pl.col("name") == EMBEDDING).alias("lookup")
+    )
+    after = pl.col("lookup").shift(1, fill_value=False).over("tid")
+    return ops.filter(pl.col("lookup") & ~after)["ts_ns"].to_list()
+
+
 def _lookups(linked: Linked) -> list[Lookup]:
     ops, signatures = linked.trace.ops, linked.trace.signatures
     calls = ops.with_row_index("row").filter(pl.col("name") == EMBEDDING).select("row", "signature")

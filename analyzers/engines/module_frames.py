@@ -15,8 +15,8 @@ import polars as pl
 from boundby.analyzers.correlate import Linked, thread_nests
 from boundby.analyzers.step import PhaseKind, Step, StepsFound
 
-from .evidence import Evidence, filled
 from .registry import engine
+from .shape_evidence import Evidence, filled
 
 Ints = npt.NDArray[np.int64]
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import StepsFound
 
-from .evidence import Evidence, inside, step_of
 from .regions import profiler_steps
 from .registry import engine
+from .shape_evidence import Evidence, inside, step_of
 
 
 @engine("profiler-step", order=50, conclusive=False)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import StepsFound
 
-from .evidence import Evidence, filled
 from .forwards import has_shapes
 from .marked_spans import steps_of_marks
 from .registry import engine, grammars
+from .shape_evidence import Evidence, filled
 
 
 @engine("serving", order=20)

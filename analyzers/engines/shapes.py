@@ -5,8 +5,8 @@ from __future__ import annotations
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import StepsFound
 
-from .evidence import Evidence, step_of
 from .registry import engine
+from .shape_evidence import Evidence, step_of
 
 BY_SHAPES = (
     "nothing names the phases: a forward is taken to start at the embedding, its kind from new and cached tokens"

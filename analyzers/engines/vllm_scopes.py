@@ -10,8 +10,8 @@ import polars as pl
 from boundby.analyzers.correlate import Linked
 from boundby.analyzers.step import Step, StepsFound
 
-from .evidence import Evidence, filled
 from .registry import engine
+from .shape_evidence import Evidence, filled
 
 _FORWARDS = {"gpu_model_runner: forward": "gpu_model_runner: ", "Forward": ""}
 _PARTS = ("preprocess", "forward", "postprocess", "sample", "bookkeep")

@@ -178,6 +178,22 @@ def test_label_around_a_loop_gives_its_forwards_with_the_labels_kind() -> None:
     assert kinds(result) == [("decode", 1, 9), ("decode", 1, 10)]
 
 
+def test_label_around_a_loop_is_cut_at_the_embeddings_where_shapes_are_missing() -> None:
+    names = ["aten::embedding", "aten::embedding", "aten::mm", "aten::mm"] * 3  # ids and positions, then the layers
+    ops = [{"name": name, "ts_ns": 20_000 + n * 1_000, "dur_ns": 500} for n, name in enumerate(names)]
+    result = found(ops, spans=[{"name": "decode", "ts_ns": 0, "dur_ns": 90_000}])
+    assert [(s.kind, s.start_ns, s.end_ns) for s in result.steps] == [
+        ("decode", 0, 24_000),
+        ("decode", 24_000, 28_000),
+        ("decode", 28_000, 90_000),
+    ]
+
+
+def test_a_label_under_which_the_host_starts_nothing_is_other_work() -> None:
+    spans = [{"name": "decode", "ts_ns": 90_000, "dur_ns": 5_000}]
+    assert kinds(found(forward_ops(0, query=8, context=8), spans=spans)) == [("prefill", 8, 8)]
+
+
 def test_a_label_that_the_shapes_rule_out_is_corrected_and_noted() -> None:
     span = {"name": "decode", "ts_ns": 0, "dur_ns": 90_000}
     result = found(forward_ops(20_000, query=8, context=8), forward_ops(40_000, query=1, context=9), spans=[span])

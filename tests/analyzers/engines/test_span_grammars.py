@@ -157,7 +157,8 @@ def test_other_names_are_no_engine_steps(name: str) -> None:
         ("prefill_batch", "prefill"),
         ("mixed_batch", "mixed"),
         ("phase: decode", "decode"),
-        ("verify", "verify"),
+        ("verify_step", "verify"),
+        ("extend batch 3", "prefill"),
     ],
 )
 def test_labels_that_people_write(name: str, kind: str) -> None:
@@ -176,6 +177,8 @@ def test_labels_that_people_write(name: str, kind: str) -> None:
         "decode_image",
         "StepInputs.merge_prefill",
         "detokenize",
+        "verify",
+        "mixed",
         "## forward ##",
         "model_inference",
         "forward(bs=4)",

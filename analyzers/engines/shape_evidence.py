@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from .attention_calls import AttentionCalls
 from .attention_shapes import AttentionShape
 from .forwards import forwards_of, has_shapes
 from .kinds import Named, name_forwards
+from .lookups import unshaped_starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,8 @@ def filled(step: Step, evidence: Evidence) -> tuple[Step, str]:
 def split(step: Step, evidence: Evidence) -> tuple[list[Step], str]:
     """A region that may hold a whole loop: its forwards as steps of its kind, or itself when it holds no more than one."""
     mine = inside(evidence.named, step)
+    if evidence.attention is None:
+        return _cut(step, evidence.linked), ""
     if len(mine) < 2:
         one, note = filled(step, evidence)
         return [one], note
@@ -101,6 +105,16 @@ def split(step: Step, evidence: Evidence) -> tuple[list[Step], str]:
         steps.append(replace(one, end_ns=min(one.end_ns, step.end_ns)))
         notes.append(note)
     return steps, next(filter(None, notes), "")
+
+
+def _cut(step: Step, linked: Linked) -> list[Step]:
+    starts = unshaped_starts(linked)
+    inner = starts[bisect_left(starts, step.start_ns) : bisect_left(starts, step.end_ns)]
+    cuts = [step.start_ns, *inner[1:], step.end_ns]
+    return [
+        replace(step, start_ns=start, end_ns=end, marked=step.marked and start == step.start_ns)
+        for start, end in pairwise(cuts)
+    ]
 
 
 def _fill_from(step: Step, found: Step) -> tuple[Step, str]:
