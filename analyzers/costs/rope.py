@@ -38,7 +38,7 @@ def flashinfer_rope(a: Arguments) -> Cost:
 register_moves(
     "rope",
     {
-        # in order: out, x, freqs, ...) and (cos, sin spellings; in-place ones write x
+        # in order: out, x, frequencies (or cosines, sines), ...; the two-channel form writes both first
         spelled("rope_fwd_impl", "aiter"): Moves((1, 2), (0,)),
         spelled("rope_cached_fwd_impl", "aiter"): Moves((1, 2, 3), (0,)),
         spelled("rope_cached_positions_2c_fwd_impl", "aiter"): Moves((2, 3, 4, 5, 6), (0, 1)),
