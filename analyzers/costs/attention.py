@@ -42,31 +42,29 @@ def attention(
     )
 
 
-def sdpa(a: Arguments, *, mask: int | None, causal: int | None, heads_first: bool = True) -> Cost:
-    """q[B, H, S, D], k[B, H_kv, T, D], v[B, H_kv, T, D_v] at inputs 0 to 2, or with heads third; the mask's and the causal
-    flag's positions. Torch aligns its causal mask at the top left, except its flash kernel, where only S = T is allowed or
-    the alignment is at the bottom right; a call with S < T and is_causal set is then taken as a cached one."""
+def sdpa(a: Arguments, *, mask: int | None, causal: int | None, bottom_right: bool = False) -> Cost:
+    """q[B, H, S, D], k[B, H_kv, T, D], v[B, H_kv, T, D_v] at inputs 0 to 2; the mask's and the causal flag's positions.
+    Torch defines its causal mask from the top left; only the flash kernels align it at the bottom right. An explicit
+    mask cuts nothing: the kernel computes all pairs."""
     q, k, v = a.tensor(0, rank=4), a.tensor(1, rank=4), a.tensor(2, rank=4)
-    h, length = (1, 2) if heads_first else (2, 1)
-    batch, heads, s, d = q.shape[0], q.shape[h], q.shape[length], q.shape[3]
-    t, dv = k.shape[length], v.shape[3]
-    require(k.shape[0] == v.shape[0] and v.shape[length] == t and k.shape[3] == d)
-    require(k.shape[0] in (1, batch) and k.shape[h] > 0 and heads % k.shape[h] == 0)
+    (batch, heads, s, d), (keys_of, kv_heads, t, _), dv = q.shape, k.shape, v.shape[3]
+    require(v.shape[:3] == k.shape[:3] and k.shape[3] == d)
+    require(keys_of in (1, batch) and kv_heads > 0 and heads % kv_heads == 0)
     bias = a.maybe(mask) if mask is not None else None
     is_causal = causal is not None and a.flag(causal) is True
-    pairs = causal_pairs(s, t) if is_causal else s * t
+    pairs = causal_pairs(s, t, bottom_right=bottom_right) if is_causal else s * t
     return attention(
         q, k, v, batch=batch, heads=heads, s=s, t=t, d=d, dv=dv, pairs=pairs, mask=bias.bytes if bias else 0.0
     )
 
 
-@formula("aten::scaled_dot_product_attention", covers="none")
+@formula("aten::scaled_dot_product_attention", hands_on=True)
 def scaled_dot_product_attention(a: Arguments) -> Cost:
     """scaled_dot_product_attention(q, k, v, mask?, dropout, is_causal, scale?, enable_gqa)."""
     return sdpa(a, mask=3, causal=5)
 
 
-@formula("aten::_scaled_dot_product_attention_math", covers="none")
+@formula("aten::_scaled_dot_product_attention_math", hands_on=True)
 def math(a: Arguments) -> Cost:
     """_scaled_dot_product_attention_math(q, k, v, mask?, dropout, is_causal, ...): the plain products, never cut."""
     return sdpa(a, mask=3, causal=None)
@@ -75,7 +73,7 @@ def math(a: Arguments) -> Cost:
 @formula("aten::_scaled_dot_product_flash_attention", "aten::_scaled_dot_product_flash_attention_for_cpu")
 def flash(a: Arguments) -> Cost:
     """_scaled_dot_product_flash_attention(q, k, v, dropout, is_causal, return_debug_mask | attn_mask?, scale?)."""
-    return sdpa(a, mask=5, causal=4)
+    return sdpa(a, mask=5, causal=4, bottom_right=not a.name.endswith("cpu"))
 
 
 @formula("aten::_scaled_dot_product_efficient_attention")

@@ -17,7 +17,7 @@ def cat(a: Arguments) -> Cost:
     return _joined(a)
 
 
-@formula("aten::stack", "aten::_stack", "aten::hstack", "aten::vstack", covers="none")
+@formula("aten::stack", "aten::_stack", "aten::hstack", "aten::vstack", hands_on=True)
 def stack(a: Arguments) -> Cost:
     """stack([x...], dim), which hands its work to cat where it can't do it in one piece."""
     return _joined(a)

@@ -14,14 +14,14 @@ def copy(a: Arguments) -> Cost:
     return streamed([a.tensor(1)], a.tensor(0).written, "copy")
 
 
-@formula("aten::clone", covers="none")
+@formula("aten::clone", hands_on=True)
 def clone(a: Arguments) -> Cost:
     """clone(x)."""
     x = a.tensor(0)
     return streamed([x], x.written, "copy")
 
 
-@formula("aten::_to_copy", covers="none")
+@formula("aten::_to_copy", hands_on=True)
 def to_copy(a: Arguments) -> Cost:
     """_to_copy(x, dtype?, ...): a cast to the dtype at input 1."""
     x = a.tensor(0)

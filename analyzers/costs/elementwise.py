@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .arguments import Arguments, Tensor, Unusable
+from .arguments import Arguments, Tensor, Unusable, require
 from .cost import Cost, Family
 from .dtypes import Dtype
 from .gemm import broadcast
 from .registry import aten, formula
 
-_BOOL = Dtype(1, None)
+_BOOL, _INT64, _FP32 = Dtype(1, None), Dtype(8, None), Dtype(4, "fp32", floating=True)
 
 UNARY = aten(
     "abs acos acosh angle asin asinh atan atanh bernoulli bitwise_not ceil cos cosh deg2rad digamma erf erfc "
@@ -49,10 +49,10 @@ def promote(tensors: Sequence[Tensor]) -> Dtype:
     if not ranked:
         raise Unusable
     if any(t.dtype.floating for t in tensors) and not any(t.dtype.floating for t in ranked):
-        return Dtype(4, "fp32", floating=True)
+        return _FP32
     units = {t.unit for t in ranked}
     if {"bf16", "fp16"} <= units:
-        return Dtype(4, "fp32", floating=True)
+        return _FP32
     return max((t.dtype for t in ranked), key=lambda d: (d.floating, d.bytes))
 
 
@@ -123,8 +123,19 @@ def overwrite(a: Arguments) -> Cost:
     return Cost(family="elementwise", bytes_written=a.tensor(0).written)
 
 
-@formula("aten::arange")
+@formula("aten::arange", "aten::linspace")
 def arange(a: Arguments) -> Cost:
-    """arange(..., out): writes its output, which is known only where it is given; a nested call of itself has it."""
-    out = a.tensor(len(a) - 1)
-    return Cost(family="elementwise", bytes_written=out.written)
+    """arange(end | start, end | start, end, step, dtype?, ...) or with an output; int64 unless a dtype says otherwise.
+    linspace(start, end, steps, dtype?, ...) makes fp32."""
+    out = a.maybe(len(a) - 1)
+    if out is not None:
+        return Cost(family="elementwise", bytes_written=out.written)
+    if a.name == "aten::linspace":
+        count, width = a.integer(2), (a.dtype(3) or _FP32).bytes
+    else:
+        scalars = len(a) - 4
+        require(1 <= scalars <= 3)
+        numbers = [float(a.text(i)) for i in range(scalars)]
+        start, end, step = (0.0, *numbers, 1.0) if scalars == 1 else (*numbers, 1.0)[:3]
+        count, width = max(math.ceil((end - start) / step), 0), (a.dtype(scalars) or _INT64).bytes
+    return Cost(family="elementwise", bytes_written=count * width)

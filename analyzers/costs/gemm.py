@@ -130,7 +130,7 @@ def dot(a: Arguments) -> Cost:
     return product(x, y, 1, 1, x.shape[0], weight=False)
 
 
-@formula("aten::linear", covers="none")
+@formula("aten::linear", hands_on=True)
 @formula("aten::mkldnn_linear", "mkldnn::_linear_pointwise", "vllm::rocm_unquantized_gemm")
 @formula("vllm::unquantized_gemm", "vllm::cpu_unquantized_gemm", "onednn::linear", "torch_ipex::ipex_linear")
 def linear(a: Arguments) -> Cost:
@@ -161,7 +161,7 @@ def linear_of(x: Tensor, w: Tensor, also_read: float = 0.0, *, out: Dtype | None
     return product(x, w, math.prod(x.shape[:-1]), n, k, also_read=also_read, out=out)
 
 
-@formula("aten::matmul", covers="none")
+@formula("aten::matmul", hands_on=True)
 def matmul(a: Arguments) -> Cost:
     """matmul(a[..., M, K], b[..., K, N]) with broadcast batches; vectors are rows or columns of one."""
     x, y = a.tensor(0), a.tensor(1)

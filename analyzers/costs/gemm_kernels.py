@@ -16,7 +16,7 @@ from .cost import Cost
 from .dtypes import Dtype
 from .gemm import linear_of, product
 from .moves import spelled
-from .registry import Covers, formula
+from .registry import formula
 
 _BF16 = Dtype(2, "bf16", floating=True)
 
@@ -35,14 +35,14 @@ class Layout(NamedTuple):
     """Values per element of both operands along K (2 for packed fp4)."""
 
 
-def register_products(table: Mapping[str, Layout], *, covers: Covers = "all") -> None:
+def register_products(table: Mapping[str, Layout]) -> None:
     """Register one formula a row."""
     for ops, layout in table.items():
-        _register(ops.split(), layout, covers)
+        _register(ops.split(), layout)
 
 
-def _register(ops: list[str], layout: Layout, covers: Covers) -> None:
-    @formula(*ops, covers=covers)
+def _register(ops: list[str], layout: Layout) -> None:
+    @formula(*ops)
     def listed(a: Arguments) -> Cost:
         return placed(a, layout)
 

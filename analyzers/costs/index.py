@@ -77,7 +77,7 @@ def masked(a: Arguments) -> Cost | None:
     return Cost(family="index", bytes_read=read)
 
 
-@formula("aten::index_put_", "aten::_index_put_impl_", "aten::index_put", covers="all")
+@formula("aten::index_put_", "aten::_index_put_impl_", "aten::index_put")
 def index_put(a: Arguments) -> Cost:
     """index_put_(x, [indices], values, accumulate): the values are what is written; indices in lists have no shapes of use
     beyond their count, 8 bytes each."""

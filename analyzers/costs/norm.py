@@ -20,7 +20,7 @@ def normalised(x: Tensor, parameters: list[Tensor | None], *, statistics: float 
     return Cost(family="norm", bytes_read=read, bytes_written=x.written + statistics)
 
 
-@formula("aten::layer_norm", covers="none")
+@formula("aten::layer_norm", hands_on=True)
 @formula("aten::native_layer_norm")
 def layer_norm(a: Arguments) -> Cost:
     """layer_norm(x, normalised shape, weight?, bias?, eps): writes y, and mean and deviation per row."""
@@ -29,7 +29,7 @@ def layer_norm(a: Arguments) -> Cost:
     return normalised(x, [a.maybe(2), a.maybe(3)], statistics=2 * rows * max(x.width, 4))
 
 
-@formula("aten::rms_norm", covers="none")
+@formula("aten::rms_norm", hands_on=True)
 @formula("aten::_fused_rms_norm")
 def rms_norm(a: Arguments) -> Cost:
     """rms_norm(x, normalised shape, weight?, eps)."""
@@ -38,7 +38,7 @@ def rms_norm(a: Arguments) -> Cost:
     return normalised(x, [a.maybe(2)], statistics=rows * 4 if "fused" in a.name else 0.0)
 
 
-@formula("aten::group_norm", covers="none")
+@formula("aten::group_norm", hands_on=True)
 @formula("aten::native_group_norm")
 def group_norm(a: Arguments) -> Cost:
     """native_group_norm(x, weight?, bias?, ...) and group_norm(x, groups, weight?, bias?, eps)."""
@@ -46,7 +46,7 @@ def group_norm(a: Arguments) -> Cost:
     return normalised(a.tensor(0), [a.maybe(first), a.maybe(first + 1)])
 
 
-@formula("aten::batch_norm", "aten::_batch_norm_impl_index", covers="none")
+@formula("aten::batch_norm", "aten::_batch_norm_impl_index", hands_on=True)
 @formula(
     "aten::native_batch_norm", "aten::cudnn_batch_norm", "aten::miopen_batch_norm", "aten::_native_batch_norm_legit"
 )

@@ -70,3 +70,11 @@ def running(a: Arguments) -> Cost:
     if not x.shape:
         raise Unusable
     return Cost(family="reduction", bytes_read=x.bytes, bytes_written=x.written)
+
+
+@formula("aten::histc", "aten::bincount")
+def histogram(a: Arguments) -> Cost:
+    """histc(x, bins, ...): a count per bin; bincount's bins depend on values, so its input alone is counted."""
+    x = a.tensor(0)
+    bins = a.integer(1) if a.name == "aten::histc" else 0
+    return Cost(family="reduction", bytes_read=x.bytes, bytes_written=bins * x.width)

@@ -6,34 +6,30 @@
 One op belongs to one formula; a second claim raises at import. A name that ends in "*" serves every op that starts
 so.
 
-`covers` says what an op's cost stands for when other costed ops run inside it:
-    all    everything inside: the ops there are steps of the same work (addmm copies its bias). The default.
-    rest   what no formula inside covers; nothing if one of the same family does (an engine's attention wrapper that also
-           writes the KV cache by another op).
-    none   nothing if any formula inside covers something: the op hands its work on (linear to addmm) and costs
-           itself only where it ran as one piece.
+An op's cost stands for everything inside it: the ops there are steps of the same work (addmm copies its bias).
+`hands_on=True` marks ops that hand their work to others (linear to addmm): they have no cost of their own where a
+formula inside has one, and cost what the formula says where they ran as one piece.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from .arguments import Arguments
 from .cost import Cost
 
-Covers = Literal["all", "rest", "none"]
 Function = Callable[[Arguments], "Cost | None"]
 F = TypeVar("F", bound=Function)
 
 
 class Formula(NamedTuple):
-    """A registered formula: the op it serves, the function, the family's file, and its reach."""
+    """A registered formula: the op it serves, the function, the family's file, whether it hands its work on."""
 
     op: str
     function: Function
     module: str
-    covers: Covers
+    hands_on: bool
 
 
 _EXACT: dict[str, Formula] = {}
@@ -45,7 +41,7 @@ class TwoClaims(ValueError):  # noqa: N818
     """Two families claim one op."""
 
 
-def formula(*ops: str, covers: Covers = "all") -> Callable[[F], F]:
+def formula(*ops: str, hands_on: bool = False) -> Callable[[F], F]:
     """Register a formula for these ops. Raises `TwoClaims` if one of them is taken."""
 
     def register(function: F) -> F:
@@ -57,7 +53,7 @@ def formula(*ops: str, covers: Covers = "all") -> Callable[[F], F]:
             if taken is not None or op in _FREE:
                 owner = taken.module if taken is not None else _FREE[op]
                 raise TwoClaims(f"{op} belongs to {owner}; {function.__module__} claims it too")
-            table[key] = Formula(op, function, function.__module__, covers)
+            table[key] = Formula(op, function, function.__module__, hands_on)
         return function
 
     return register

@@ -9,7 +9,7 @@ from .cost import Cost
 from .registry import formula
 
 
-@formula("aten::softmax", "aten::log_softmax", covers="none")
+@formula("aten::softmax", "aten::log_softmax", hands_on=True)
 @formula("aten::_softmax", "aten::_log_softmax", "aten::_safe_softmax")
 def softmax(a: Arguments) -> Cost:
     """softmax(x, dim, dtype?): a dtype number at input 2 of the public ops is the result's; half_to_float of the inner ones

@@ -15,7 +15,7 @@ from .arguments import Arguments, Tensor, Unusable, require
 from .attention import attention, causal_pairs
 from .cost import Cost
 from .moves import spelled
-from .registry import Covers, formula
+from .registry import formula
 
 
 class Varlen(NamedTuple):
@@ -104,14 +104,14 @@ def _cost(
     )
 
 
-def register_varlen(table: Mapping[str, Varlen], *, covers: Covers = "all") -> None:
+def register_varlen(table: Mapping[str, Varlen]) -> None:
     """Register one formula a row."""
     for ops, at in table.items():
-        _register(ops.split(), at, covers)
+        _register(ops.split(), at)
 
 
-def _register(ops: list[str], at: Varlen, covers: Covers) -> None:
-    @formula(*ops, covers=covers)
+def _register(ops: list[str], at: Varlen) -> None:
+    @formula(*ops)
     def listed(a: Arguments) -> Cost:
         return varlen(a, at)
 
