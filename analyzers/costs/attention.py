@@ -17,13 +17,16 @@ from .registry import formula
 def causal_pairs(queries: int, keys: int, *, bottom_right: bool = True, window: int | None = None) -> int:
     """Query-key pairs under a causal mask. Bottom-right: the last query sees all keys, so query i (from 0) sees
     keys - queries + i + 1 of them; top-left: i + 1. `window` limits each query to its last `window` keys."""
-    first = keys - queries + 1 if bottom_right else 1
-    last = first + queries - 1
-    # The keys a query sees run over first..last, cut to 0..limit: an arithmetic series with flat ends.
-    limit = keys if window is None else min(keys, window)
-    low, high = max(first, 1), min(last, limit)
+    seen = keys - queries + 1 if bottom_right else 1
+    cut = 0 if window is None else _ramp(seen - window, queries, keys)
+    return _ramp(seen, queries, keys) - cut
+
+
+def _ramp(first: int, count: int, limit: int) -> int:
+    """The sum of `first`, `first + 1`, ... over `count` terms, each held within 0 and `limit`."""
+    low, high = max(first, 1), min(first + count - 1, limit)
     rising = (low + high) * (high - low + 1) // 2 if high >= low else 0
-    flat = max(last - max(limit, low - 1), 0) * limit
+    flat = max(first + count - 1 - max(limit, first - 1), 0) * limit
     return rising + flat
 
 
