@@ -1,0 +1,52 @@
+"""`Case`: all that a finding may look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from boundby.tracer.marks import Recording
+
+from ..analysis import OperatorRow, Phase
+from ..correlate import Linked
+from ..facts import ModelFacts
+
+if TYPE_CHECKING:
+    from ..phase import PhaseInput
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One phase, told, with what it was told from."""
+
+    phase: Phase
+    given: PhaseInput
+    linked: Linked
+    facts: ModelFacts | None
+    recording: Recording | None
+
+    @property
+    def mine(self) -> npt.NDArray[np.bool_]:
+        """Per work item: it belongs to this phase."""
+        return np.isin(self.given.items.owner, np.array(self.given.numbers, np.int64))
+
+    @property
+    def on_host(self) -> bool:
+        """A CPU trace."""
+        return self.given.device.kind == "cpu"
+
+    def operators(self, *families: str) -> list[OperatorRow]:
+        """The phase's operators of some families."""
+        return [row for row in self.phase.operators if row.family in families]
+
+    def fraction(self, us: float | None) -> float | None:
+        """A saving as a fraction of the phase's wall time."""
+        return None if us is None or not self.phase.wall_us else us / self.phase.wall_us
+
+
+def ms(us: float) -> str:
+    """Microseconds as people read them."""
+    return f"{us / 1e3:,.3g} ms" if us >= 1e3 else f"{us:,.3g} us"
