@@ -153,7 +153,12 @@ def _operation(table: _Table, text: str) -> str:
 
 def folded(text: str) -> str:
     """The name without return type, template arguments and parameters."""
-    text = text.removeprefix("void ").replace("(anonymous namespace)::", "").removesuffix(" [clone .kd]")
+    text = (
+        text.removeprefix("void ")
+        .replace("(anonymous namespace)::", "")
+        .removesuffix(" [clone .kd]")
+        .removesuffix(".kd")
+    )
     result: list[str] = []
     depth = 0
     for i, char in enumerate(text):
@@ -163,7 +168,11 @@ def folded(text: str) -> str:
             depth = max(depth - 1, 0)
         elif char == "(" and not depth:
             # "Memcpy DtoD (Device -> Device)" keeps its parenthesis: it follows a space.
-            return "".join(result) if i and text[i - 1] != " " else text
+            if not i or text[i - 1] == " ":
+                return text
+            break
         elif not depth:
             result.append(char)
-    return "".join(result).strip()
+    name = "".join(result).strip()
+    # What stands before a space is a return type.
+    return name.rpartition(" ")[2] if "::" in name else name

@@ -120,7 +120,7 @@ def test_mixture_of_experts_equals_its_closed_form(kind: str, new: int, context:
 @pytest.mark.parametrize(("kind", "new", "context"), [("prefill", 16, 16), ("decode", 1, 17), ("verify", 4, 20)])
 def test_latent_attention_equals_its_closed_form(kind: str, new: int, context: int, tmp_path: Path) -> None:
     """DeepSeek-V3's layers as transformers runs them: queries by 64 -> 24 -> 4 x 24, a latent by 64 -> 16 + 8 that is cached and
-    unfolded for the whole context, 16 -> 4 x (16 + 16), out of 4 x 16; one dense layer, one of a shared and two chosen experts."""
+    unfolded for the whole context, 16 -> 4 x (16 + 16), out of 4 x 16; one dense layer, one of 1 + 2 experts."""
     recorded, _ = _step("mla", "eager", kind, tmp_path)
     projections = 64 * 24 + 24 * 96 + 64 * 24 + 64 * 64
     per_token = 2 * (2 * projections + 3 * 64 * 160 + 64 * 8 + 3 * 3 * 64 * 32 + 64 * VOCABULARY)
