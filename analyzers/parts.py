@@ -23,8 +23,12 @@ class Sizes(NamedTuple):
     kv_heads: int | None = None
     head_size: int | None = None
     intermediate: int | None = None
-    """Inner width of the (dense) feed-forward layer, or of one expert."""
+    """Inner width of the dense feed-forward layer."""
     experts: int | None = None
+    expert_widths: tuple[int, ...] = ()
+    """Inner widths of one expert and of the shared ones together."""
+    projections: tuple[int, ...] = ()
+    """Outer widths of attention's projections beyond those that follow from the heads: latent ranks."""
 
 
 _SEGMENTS = (
@@ -98,9 +102,15 @@ def _by_shapes(family: str, shapes: Sequence[Sequence[int]], sizes: Sizes) -> st
         head = sizes.head_size
         if head and len(shapes[0]) == 4 and last in (head, head // 2):
             return "attention"
-        if sizes.intermediate and last in (sizes.intermediate, 2 * sizes.intermediate):
-            return "mlp" if not sizes.experts else "moe"
+        return _feed_forward(last, sizes)
     return None
+
+
+def _feed_forward(width: int, sizes: Sizes) -> str | None:
+    """The dense layer or the experts, whose inner width this is, alone or gate and up together."""
+    if sizes.intermediate and width in (sizes.intermediate, 2 * sizes.intermediate):
+        return "mlp"
+    return "moe" if any(w and width in (w, 2 * w) for w in sizes.expert_widths) else None
 
 
 def _product(shapes: Sequence[Sequence[int]], sizes: Sizes) -> str | None:
@@ -114,19 +124,20 @@ def _product(shapes: Sequence[Sequence[int]], sizes: Sizes) -> str | None:
         return None
     if sizes.vocabulary and sizes.vocabulary in weight:
         return "lm_head"
+    if not set(sizes.projections).isdisjoint(weight):
+        return "attention"
     if sizes.hidden is None or sizes.hidden not in weight:
         return None
     other = weight[1] if weight[0] == sizes.hidden else weight[0]
     if other == sizes.experts:
         return "moe"
-    if sizes.intermediate and other in (sizes.intermediate, 2 * sizes.intermediate):
-        return "mlp" if not sizes.experts else "moe"
+    feed_forward = _feed_forward(other, sizes)
+    if feed_forward is not None:
+        return feed_forward
     widths = _attention_widths(sizes)
     if other in widths:
         return "attention"
-    if widths and not sizes.intermediate:
-        return "mlp"
-    return None
+    return "mlp" if widths and not sizes.intermediate and not sizes.experts else None
 
 
 def _attention_widths(sizes: Sizes) -> set[int]:

@@ -74,8 +74,10 @@ def _sizes(facts: ModelFacts) -> Sizes:
         heads=facts.heads,
         kv_heads=facts.kv_heads,
         head_size=facts.head_dim,
-        intermediate=facts.ffn,
+        intermediate=facts.ffn or None,
         experts=facts.experts or None,
+        expert_widths=(facts.expert_ffn, facts.shared_ffn),
+        projections=(facts.q_lora, facts.kv_lora, facts.kv_lora + facts.rope_head_dim) if facts.mla else (),
     )
 
 

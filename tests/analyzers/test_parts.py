@@ -8,10 +8,20 @@ from costcalls import BF16, INT64, T, call
 from boundby.analyzers.costs import costs_of
 from boundby.analyzers.parts import Sizes, part_of, sizes_from
 
-QWEN = Sizes(hidden=4096, vocabulary=151936, heads=32, kv_heads=8, head_size=128, intermediate=12288, experts=None)
+QWEN = Sizes(hidden=4096, vocabulary=151936, heads=32, kv_heads=8, head_size=128, intermediate=12288)
 """Qwen3-8B."""
-MOE = Sizes(hidden=2048, vocabulary=151936, heads=32, kv_heads=4, head_size=128, intermediate=768, experts=128)
+MOE = Sizes(hidden=2048, vocabulary=151936, heads=32, kv_heads=4, head_size=128, experts=128, expert_widths=(768, 0))
 """Qwen3-30B-A3B."""
+LATENT = Sizes(
+    hidden=7168,
+    vocabulary=129280,
+    heads=128,
+    head_size=192,
+    intermediate=18432,
+    experts=256,
+    projections=(1536, 512, 576),
+)
+"""DeepSeek-V3."""
 
 
 @pytest.mark.parametrize(
@@ -57,6 +67,11 @@ def test_a_router_and_experts_are_moe() -> None:
     assert part_of("gemm", ("aten::mm",), ([32, 2048], [2048, 128]), sizes=MOE) == "moe"
     assert part_of("gemm", ("aten::mm",), ([32, 2048], [2048, 1536]), sizes=MOE) == "moe"
     assert part_of("other", ("vllm::moe_forward",)) == "moe"
+
+
+@pytest.mark.parametrize(("k", "n"), [(7168, 1536), (1536, 24576), (7168, 576), (512, 32768)])
+def test_latent_projections_are_attention(k: int, n: int) -> None:
+    assert part_of("gemm", ("aten::mm",), ([32, k], [k, n]), sizes=LATENT) == "attention"
 
 
 def test_scores_are_attention() -> None:
