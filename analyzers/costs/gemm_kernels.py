@@ -52,8 +52,9 @@ def placed(a: Arguments, layout: Layout) -> Cost:
     x, w = a.tensor(layout.x), a.tensor(layout.w)
     also = sum(t.bytes for t in (a.maybe(i) for i in layout.also) if t is not None)
     out = _result_dtype(a, layout, x)
-    if layout.k_packed > 1:
-        return _packed(x, w, also, out, layout.k_packed)
+    packed = 2 if "float4" in x.type_name.lower() else layout.k_packed
+    if packed > 1:
+        return _packed(x, w, also, out, packed)
     if len(w.shape) == 3:
         return _batched(x, w, also, out)
     return linear_of(x, w, also, out=out)
@@ -136,6 +137,8 @@ register_products(
         spelled("fp8_gemm_nt fp8_gemm_nt_op gemm_fp8_fp8_bf16_nt", "deep_gemm", "vllm", "sglang"): Layout(
             0, 2, out=4, also=(1, 3)
         ),
+        # in order: x, scale x, zero x, w, scale w, zero w, bias?, scale out, zero out, out dtype, ...
+        "onednn::qlinear_pointwise": Layout(0, 3, dtype=9, also=(1, 2, 4, 5, 6)),
         "vllm::gemm_with_dynamic_quant": Layout(0, 1, also=(2, 3)),
     }
 )

@@ -24,9 +24,11 @@ DISPATCHERS = aten(
     "einsum dropout dropout_ repeat repeat_interleave pad constant_pad_nd zeros zeros_like ones ones_like full "
     "full_like new_zeros new_ones new_full scalar_tensor float half bfloat16 long tile "
     "multi_head_attention_forward cosine_similarity cross_entropy_loss nll_loss_nd tensordot inner outer "
-    "chain_matmul numpy_t rot90 meshgrid one_hot isin fft_rfft fft_irfft fft_fft fft_ifft conv1d conv2d conv3d "
+    "chain_matmul numpy_t rot90 meshgrid one_hot fft_rfft fft_irfft fft_fft fft_ifft conv1d conv2d conv3d "
     "max_pool2d avg_pool1d adaptive_avg_pool2d"
 )
 BARE = ("detach", "detach_")
+COMPILER = ("TorchDynamo Cache Lookup", "Pregraph bytecode", "AOTDispatcher Runtime Wrapper Prologue")
+"""The host's way into compiled code: Dynamo's guards, the bytecode before the graph, AOTAutograd's prologue."""
 
-free(*VIEWS, *ALLOCATIONS, *QUERIES, *DISPATCHERS, *BARE, module=__name__)
+free(*VIEWS, *ALLOCATIONS, *QUERIES, *DISPATCHERS, *BARE, *COMPILER, module=__name__)

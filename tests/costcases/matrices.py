@@ -12,6 +12,7 @@ A8, W8 = T([4, 8], FP8), T([16, 8], FP8)
 SCALE, ROWS, COLUMNS = T([1]), T([4, 1]), T([1, 16])
 """4, 16 and 64 bytes."""
 OUT = T([4, 16], BF16)
+FP4X2 = "c10::Float4_e2m1fn_x2"
 
 
 def product(
@@ -124,7 +125,7 @@ CASES = [
     ),
     product(
         named("aiter", "gemm_a4w4 _gemm_a4w4_asm gemm_a4w4_asm gemm_a4w4_blockscale"),
-        (T([4, 4], "c10::Float4_e2m1fn_x2"), T([16, 4], "c10::Float4_e2m1fn_x2"), T([4, 1], FP8), T([16, 1], FP8), OUT),
+        (T([4, 4], FP4X2), T([16, 4], FP4X2), T([4, 1], FP8), T([16, 1], FP8), OUT),
         100,
         128,
         "fp4",
@@ -147,6 +148,35 @@ CASES = [
         240,
         128,
         "fp8",
+    ),
+    # Torch's own packed fp4: A[4, 8 / 2], B[8 / 2, 16].
+    product(
+        "aten::_scaled_mm",
+        (T([4, 4], FP4X2), T([4, 16], FP4X2, [1, 4]), T([4, 1], FP8), T([16, 1], FP8), None, None, 15, False),
+        100,
+        128,
+        "fp4",
+    ),
+    product(
+        "onednn::qlinear_pointwise",
+        (
+            T([4, 8], "unsigned char"),
+            0.1,
+            3,
+            T([16, 8], INT8),
+            T([16]),
+            T([16], INT32),
+            BIAS,
+            1.0,
+            0,
+            15,
+            "none",
+            [],
+            "",
+        ),
+        320,
+        128,
+        "int8",
     ),
     product("vllm::gemm_with_dynamic_quant", (A8, W8, SCALE, SCALE), 168, 128, "fp8"),
     # One 3 x 3 kernel over 4 x 4 with a border of 1, stride 1: 2 * 1 * 5 * 16 * 2 * 9 = 2880 FLOPs.
