@@ -106,13 +106,24 @@ def _environment() -> Environment:
         inert=inert,
         known=known,
         prose=_prose,
+        sentence=lambda text: text if text.endswith((".", "!", "?", "`")) else f"{text}.",
         embed=_embed,
         svg=Markup,  # made by this package, with every text in it escaped
     )
     made.globals.update(
-        symbols=wording.SYMBOLS, kernel_name=kernel_name, cause_name=wording.cause_name, LANE=LANE, GAP=GAP
+        warning=wording.warning,
+        base_name=_base_name,
+        symbols=wording.SYMBOLS,
+        kernel_name=kernel_name,
+        cause_name=wording.cause_name,
+        LANE=LANE,
+        GAP=GAP,
     )
     return made
+
+
+def _base_name(path: str) -> str:
+    return re.split(r"[/\\]", path.rstrip("/"))[-1] or path
 
 
 _CODE = re.compile(r"```(?:\w+\n)?(.+?)```|`([^`]+)`", re.DOTALL)

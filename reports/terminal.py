@@ -112,8 +112,7 @@ def _print_warnings(out: Console, analysis: Analysis) -> None:
     out.print()
     _line(out, "WARNINGS", "bold")
     for warning in analysis.trace.warnings[:12]:
-        times = f" ({units.count(warning.count)} times)" if warning.count > 1 else ""
-        _line(out, f"{warning.code}: {warning.message}{times}", bullet=True)
+        _line(out, f"{warning.code}: {wording.warning(warning)}", bullet=True)
     more = len(analysis.trace.warnings) - 12
     if more > 0:
         _line(out, f"and {more} more; --json has them all", bullet=True)
@@ -130,7 +129,7 @@ def _print_details(out: Console, phase: Phase, top: int) -> None:
         _line(out, f"{name}: what would make it faster", "bold")
     for finding in phase.findings:
         saving = f" [saves about {units.duration(finding.saving_us)}]" if finding.saving_us is not None else ""
-        _line(out, f"{finding.title}{saving}. {finding.evidence} {finding.advice}", bullet=True)
+        _line(out, f"{finding.title}{saving}. {_sentence(finding.evidence)} {finding.advice}", bullet=True)
     for table, total in ((_kernels(phase, top), len(phase.kernels)), (_operators(phase, top), len(phase.operators))):
         if table.row_count:
             out.print()
@@ -141,6 +140,10 @@ def _print_details(out: Console, phase: Phase, top: int) -> None:
 def _print_rest(out: Console, rows: int) -> None:
     if rows > 0:
         _line(out, f"and {units.count(rows)} more; --top shows more, --html and --json all")
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _table(*columns: str, name: str) -> Table:

@@ -18,6 +18,8 @@ def scaled(value: float | None, unit: str) -> str:
     """`value` in `unit` with a decimal prefix: scaled(3.35e12, "B/s") is "3.35 TB/s"."""
     if value is None:
         return UNKNOWN
+    if value == 0:
+        return "0"
     for factor, prefix in _PREFIXES:
         # 999.6 rounds to "1,000", which belongs to the next prefix.
         if abs(value) >= factor * 0.9995:
@@ -76,4 +78,6 @@ def count(value: float | None) -> str:
 
 def number(value: float | None) -> str:
     """A bare number, such as an intensity in FLOP/B."""
-    return UNKNOWN if value is None else significant(value)
+    if value is None:
+        return UNKNOWN
+    return "<0.001" if 0 < value < 0.001 else significant(value)

@@ -187,9 +187,9 @@ def _facts(phase: Phase, analysis: Analysis) -> list[tuple[str, str]]:
     if phase.wall_us is not None:
         each = wording.step_wall_us(phase)
         facts.append(("time per step" if phase.n_steps > 1 else "time", units.duration(each)))
-    if phase.achieved_tflops is not None:
+    if phase.achieved_tflops is not None and wording.rates_known(phase):
         facts.append(("compute rate", units.flop_rate(phase.achieved_tflops)))
-    if phase.achieved_gb_s is not None:
+    if phase.achieved_gb_s is not None and wording.rates_known(phase):
         bandwidth = analysis.device.bandwidth_gb_s
         part = f" ({units.percent(phase.achieved_gb_s / bandwidth)} of peak)" if bandwidth else ""
         facts.append(("memory rate", units.byte_rate(phase.achieved_gb_s) + part))

@@ -8,6 +8,7 @@ from . import units
 
 if TYPE_CHECKING:
     from boundby.analyzers.analysis import DeviceInfo, Phase
+from boundby.analyzers.trace import TraceWarning
 
 SHARES = ("compute", "bandwidth", "launch", "communication", "transfer", "stall", "unknown")
 """Classes of time, in the order every table and bar shows them."""
@@ -30,9 +31,9 @@ CAUSES = {
     "allocate": "memory allocation calls",
     "graph_launch": "graph launches",
     "compile": "kernel loading or compilation",
-    "python": "Python and framework between launches",
+    "python_and_framework": "Python and framework between launches",
     "dispatch": "start latency of enqueued kernels",
-    "tiny": "kernels too small to fill the device",
+    "tiny_kernels": "kernels too small to fill the device",
 }
 
 _DOES = {
@@ -45,9 +46,26 @@ _DOES = {
 }
 
 
+_KINDS = {"mixed": "Mixed prefill and decode", "verify": "Verification", "unknown": "The unnamed phase"}
+
+ENOUGH_COVERAGE = 0.8
+"""With the cost of a smaller part of the busy time known, a phase's FLOPs and bytes are too incomplete to give a rate."""
+
+
 def kind_name(phase: Phase) -> str:
     """The phase's kind as a sentence starts: "Decode"."""
-    return phase.kind.capitalize() if phase.kind != "unknown" else "The unnamed phase"
+    return _KINDS.get(phase.kind, phase.kind.capitalize())
+
+
+def rates_known(phase: Phase) -> bool:
+    """Whether the phase's FLOPs and bytes cover enough of its time for its rates to mean something."""
+    return phase.cost_coverage is not None and phase.cost_coverage >= ENOUGH_COVERAGE
+
+
+def warning(said: TraceWarning) -> str:
+    """A warning's message, with its count where the message doesn't tell it."""
+    told = str(said.count) in said.message or units.count(said.count) in said.message
+    return said.message if said.count <= 1 or told else f"{said.message} ({units.count(said.count)} times)"
 
 
 def label(phase: Phase) -> str:
@@ -93,7 +111,10 @@ def headline(phase: Phase, device: DeviceInfo) -> str:
     )
     first = f"{units.percent(share)} of {span} it {_does(phase, device)}{_rate(phase, device)}"
     if phase.contested:
-        other = next(cls for cls, _ in shares if cls != phase.bound)
+        other, rival = next(pair for pair in shares if pair[0] != phase.bound)
+        if other == "unknown":
+            said = f"{units.percent(rival)} has no known cause, too much to call it"
+            return f"{name} may be {phase.bound}-bound: {first}, but {said}."
         return f"{name} is contested between {phase.bound} and {other}: {first}, but {other} is too near to call it."
     return f"{name} is {phase.bound}-bound: {first}."
 
@@ -108,6 +129,8 @@ def _does(phase: Phase, device: DeviceInfo) -> str:
 
 def _rate(phase: Phase, device: DeviceInfo) -> str:
     """The achieved rate over the wall time, against the peak where that is known."""
+    if phase.bound in {"compute", "bandwidth"} and not rates_known(phase):
+        return _told_by_name(phase)
     if phase.bound == "compute" and phase.achieved_tflops is not None:
         peak = _of_peak(phase)
         return f", at {units.flop_rate(phase.achieved_tflops)} overall{peak}"
@@ -119,6 +142,12 @@ def _rate(phase: Phase, device: DeviceInfo) -> str:
     if phase.bound == "launch" and phase.wall_us and phase.busy_us is not None:
         return f"; the device is busy {units.percent(phase.busy_us / phase.wall_us)} of the time"
     return ""
+
+
+def _told_by_name(phase: Phase) -> str:
+    if phase.cost_coverage is None:
+        return ""
+    return f", as told by the kernels' names (the cost of only {units.percent(phase.cost_coverage)} of its busy time is known)"
 
 
 def _of_peak(phase: Phase) -> str:

@@ -1,10 +1,20 @@
 import re
 
 import pytest
-from example_analyses import H100, MI300X, NO_DEVICE, decode_mi300x, many_kernels, prefill_h100, timeline
+from example_analyses import (
+    H100,
+    MI300X,
+    NO_DEVICE,
+    decode_mi300x,
+    many_kernels,
+    operator,
+    phase,
+    prefill_h100,
+    timeline,
+)
 from matplotlib.figure import Figure
 
-from boundby.analyzers.analysis import StepRow
+from boundby.analyzers.analysis import DeviceInfo, Shares, StepRow
 from boundby.reports.charts.roofline import draw_roofline, points, roof
 from boundby.reports.charts.steps import draw_steps, grows, outliers
 from boundby.reports.charts.svg import inline_svg, mark
@@ -23,9 +33,33 @@ def test_a_point_stands_at_its_intensity_and_its_own_rate() -> None:
     assert first.share == pytest.approx(60_000 / 95_096)
 
 
-def test_an_operator_without_flops_has_no_point_and_keeps_its_rank() -> None:
-    assert [point.rank for point in points(prefill_h100().phases[0], key="op", limit=60)] == [1, 2, 3, 4]
+def test_an_operator_of_unknown_cost_has_no_point_and_ranks_are_those_of_the_table() -> None:
+    assert [point.rank for point in points(prefill_h100().phases[0], key="op", limit=60)] == [1, 2, 3, 4, 5]
     assert [point.rank for point in points(decode_mi300x().phases[0], key="op", limit=60)] == [1, 2]
+
+
+def test_an_operator_without_flops_stands_as_far_under_the_roof_as_its_memory_rate() -> None:
+    copy = operator("aten::copy_", "bandwidth", 1000.0, flops=0.0, bytes=1.675e9)  # half of the H100's 3,350 GB/s
+    given = phase("prefill", 2000.0, Shares(bandwidth=1.0), "bandwidth", operators=(copy,))
+    ax = Figure().add_subplot()
+    draw_roofline(ax, given, H100, points(given, key="op", limit=60))
+    (point,) = [drawn for drawn in ax.collections if "c-bandwidth" in (drawn.get_gid() or "")]
+    x, y = point.get_offsets()[0]
+    assert y / (x * 3350e9) == pytest.approx(0.5)
+    assert x < 989.4e12 / 3350e9 / 3
+
+
+def test_dtypes_of_one_peak_share_its_label_and_near_ones_give_way() -> None:
+    device = DeviceInfo(
+        "x", "cuda", {"bf16": 1000.0, "fp16": 1000.0, "int8": 1001.0, "fp32": 100.0}, 1000.0, None, "user"
+    )
+    given = phase("prefill", 2000.0, Shares(compute=1.0), "compute", ridge=1000.0)
+    ax = Figure().add_subplot()
+    draw_roofline(ax, given, device, [])
+    said = [text.get_text() for text in ax.texts]
+    assert "bf16, fp16: 1.00 PFLOP/s" in said
+    assert "fp32: 100 TFLOP/s" in said
+    assert not any("int8" in text for text in said)
 
 
 def test_the_roof_is_that_of_the_unit_behind_the_ridge() -> None:

@@ -14,6 +14,7 @@ from example_analyses import (
 )
 
 from boundby.analyzers.analysis import Analysis, Shares
+from boundby.analyzers.trace import TraceWarning
 from boundby.reports.terminal import print_analysis
 
 
@@ -93,3 +94,32 @@ def test_rich_markup_in_a_name_is_only_text() -> None:
 
 def test_rows_left_out_are_counted() -> None:
     assert "and 898 more" in shown(ALL["many_kernels"](), top=2)
+
+
+def test_rates_of_mostly_unknown_cost_are_not_told() -> None:
+    given = phase(
+        "decode",
+        1e4,
+        Shares(bandwidth=0.93, launch=0.07),
+        "bandwidth",
+        cost_coverage=0.02,
+        achieved_gb_s=0.1,
+        achieved_tflops=0.0,
+    )
+    text = " ".join(shown(analysis(given)).split())
+    assert "as told by the kernels' names (the cost of only 2.0 % of its busy time is known)" in text
+    assert "B/s overall" not in text
+
+
+def test_unaccounted_time_is_not_a_rival_bound() -> None:
+    given = phase("decode", 1e4, Shares(bandwidth=0.43, unknown=0.35, launch=0.22), "bandwidth", contested=True)
+    text = " ".join(shown(analysis(given)).split())
+    assert "Decode may be bandwidth-bound: 43 % of its 10.0 ms it streams weights" in text
+    assert "but 35 % has no known cause, too much to call it." in text
+
+
+def test_a_warning_s_count_is_told_once() -> None:
+    told = (TraceWarning("a", "509 of 1,707 kernels have no launch", 509), TraceWarning("b", "a name is cut", 3))
+    text = shown(analysis(phase("decode", 1.0, Shares(compute=1.0), "compute"), warnings=told))
+    assert "a: 509 of 1,707 kernels have no launch\n" in text
+    assert "b: a name is cut (3 times)\n" in text
