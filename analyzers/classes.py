@@ -42,6 +42,9 @@ STREAMING = frozenset(
 """Families that do a few operations per element: below any device's ridge, whatever their shape."""
 DENSE = frozenset(("gemm", "moe", "convolution"))
 
+FEW_FLOORS = 8
+"""An op on a CPU that takes no more floors than this, for work of less than one, is dispatch and not work."""
+
 LOWEST_RIDGE, HIGHEST_RIDGE = 30.0, 700.0
 """FLOPs per byte between which the 16-bit ridges of all known devices lie (devices.json: 76 to 560, and CPUs near 30).
 Outside of them a GEMM's side is told even on an unknown device."""
@@ -97,7 +100,12 @@ def classify(work: Work, roof: Roof, device: Device, tokens: Floats, per_sequenc
     nothing = both & (roof.bound == 0)
     result[nothing] = LAUNCH if len(work) and (work.kind == OP).all() else UNKNOWN
 
-    tiny = (work.time <= 2 * device.smallest_kernel_ns) & ~(roof.bound >= t / 2)
+    floor = device.smallest_kernel_ns
+    tiny = (work.time <= 2 * floor) & ~(roof.bound >= t / 2)
+    # On a CPU the floor is a mean over ops whose own floors differ several-fold, and other processes stretch them: what
+    # counts is that the work would take less than a floor.
+    small = (work.kind == OP) & (work.time <= FEW_FLOORS * floor) & (roof.bound < np.minimum(floor * 1e-9, t / 2))
+    tiny |= small
     result[tiny] = LAUNCH
     result[family == "communication"] = COMMUNICATION
     result[(work.kind == MEMCPY) & ~_on_device(work)] = TRANSFER

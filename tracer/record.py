@@ -19,8 +19,8 @@ from .models import load_model
 from .modules import ModuleMarks
 from .session import Session
 
-PREFILLS, MOST_TRACED = 5, 16
-"""Timed prefills; decode steps in the trace."""
+PREFILLS, TRACED_PREFILLS, MOST_TRACED = 5, 3, 16
+"""Timed prefills; prefills and decode steps in the trace."""
 Progress = Callable[[str, float | None], None]
 
 
@@ -118,6 +118,8 @@ def _run(loop: _Loop, hook: StepHook, session: Session, marks: ModuleMarks | Non
             marks.install()
         loop.run(new=2)  # the profiler's own first touches: not marked, so in no step
         hook.mode = "trace"
+        for _ in range(TRACED_PREFILLS - 1):
+            loop.run(new=0)
         loop.run(new=min(loop.new, MOST_TRACED))
     finally:
         hook.mode = "off"
