@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from boundby.analyzers.errors import BoundbyError, OutputError
+from boundby.tracer.errors import TracerError
 from boundby.tracer.version import VERSION
 
 from . import commands
@@ -23,7 +24,6 @@ ORDER = ("profile", "analyze", "predict", "devices", "calibrate")
 """Of the help. Command X is `register(app)` of `commands/X.py`, imported only when it is needed."""
 
 INTERRUPTED = 130
-RECORDING = 6
 
 
 class Commands(TyperGroup):
@@ -139,15 +139,8 @@ def _ending(error: Exception) -> int:
         _abandon_stdout()
         fail(f"boundby: the result cannot be written ({error.strerror}); choose another place")
         return OutputError.exit_code
-    if isinstance(error, BoundbyError) or _is_tracer_error(error):
+    if isinstance(error, (BoundbyError, TracerError)):
         fail(f"boundby: {error}")
-        return int(getattr(error, "exit_code", RECORDING))
+        return error.exit_code
     fail(f"boundby: unexpected {type(error).__name__}: {error}; run again with --debug and report what it shows")
     return 1
-
-
-def _is_tracer_error(error: Exception) -> bool:
-    # The recorder's errors are its own (it never imports this room or the analyzers); its module needs torch to load.
-    module = sys.modules.get("boundby.tracer.errors")
-    family = getattr(module, "TracerError", None)
-    return family is not None and isinstance(error, family)

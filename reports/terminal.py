@@ -40,7 +40,7 @@ def print_analysis(analysis: Analysis, *, top: int = 8, file: TextIO | None = No
     _print_head(out, analysis)
     heavy = sorted(analysis.phases, key=lambda phase: -(phase.wall_us or 0.0))[:MANY_PHASES]
     if not analysis.phases:
-        _line(out, "No phase was found in this trace.")
+        line(out, "No phase was found in this trace.")
     for phase in analysis.phases:
         _print_verdict(out, phase, analysis, evidence=phase in heavy)
     _print_warnings(out, analysis)
@@ -67,10 +67,11 @@ def console(file: TextIO | None = None) -> Console:
     )
 
 
-def _line(out: Console, text: str, style: str = "", *, bullet: bool = False) -> None:
+def line(out: Console, text: str, style: str = "", *, bullet: bool = False) -> None:
+    """Print `text`, made inert and wrapped; a `bullet` is a list's item."""
     indents: dict[str, Any] = {"initial_indent": "  - ", "subsequent_indent": "    "} if bullet else {}
-    for line in wrap(inert(text), out.width - 1, break_on_hyphens=False, **indents) or [""]:
-        out.print(Text(line, style=style))
+    for part in wrap(inert(text), out.width - 1, break_on_hyphens=False, **indents) or [""]:
+        out.print(Text(part, style=style))
 
 
 def _print_head(out: Console, analysis: Analysis) -> None:
@@ -81,8 +82,8 @@ def _print_head(out: Console, analysis: Analysis) -> None:
     if device.memory_gb is not None:
         known.append(units.size(device.memory_gb * 1e9))
     known.append(f"peaks: {device.source}")
-    _line(out, analysis.trace.path, "bold")
-    _line(out, ", ".join(known))
+    line(out, analysis.trace.path, "bold")
+    line(out, ", ".join(known))
 
 
 def _print_verdict(out: Console, phase: Phase, analysis: Analysis, *, evidence: bool) -> None:
@@ -96,40 +97,40 @@ def _print_verdict(out: Console, phase: Phase, analysis: Analysis, *, evidence: 
     if phase.confidence != "normal":
         title.append(f"  ({inert(phase.confidence)} confidence)")
     out.print(title)
-    _line(out, wording.headline(phase, analysis.device))
-    _line(out, wording.workload(phase))
+    line(out, wording.headline(phase, analysis.device))
+    line(out, wording.workload(phase))
     for said in (wording.predicted(phase), wording.best_finding(phase)):
         if said:
-            _line(out, said)
+            line(out, said)
     if evidence:
         for sentence in phase.evidence[:6]:
-            _line(out, sentence, bullet=True)
+            line(out, sentence, bullet=True)
 
 
 def _print_warnings(out: Console, analysis: Analysis) -> None:
     if not analysis.trace.warnings:
         return
     out.print()
-    _line(out, "WARNINGS", "bold")
+    line(out, "WARNINGS", "bold")
     for warning in analysis.trace.warnings[:12]:
-        _line(out, f"{warning.code}: {wording.warning(warning)}", bullet=True)
+        line(out, f"{warning.code}: {wording.warning(warning)}", bullet=True)
     more = len(analysis.trace.warnings) - 12
     if more > 0:
-        _line(out, f"and {more} more; --json has them all", bullet=True)
+        line(out, f"and {more} more; --json has them all", bullet=True)
 
 
 def _print_details(out: Console, phase: Phase, top: int) -> None:
     name = inert(phase.id, 40)
     if phase.shares is not None and phase.wall_us is not None:
         out.print()
-        _line(out, f"{name}: where the time goes", "bold")
+        line(out, f"{name}: where the time goes", "bold")
         out.print(_shares(phase))
     if phase.findings:
         out.print()
-        _line(out, f"{name}: what would make it faster", "bold")
+        line(out, f"{name}: what would make it faster", "bold")
     for finding in phase.findings:
         saving = f" [saves about {units.duration(finding.saving_us)}]" if finding.saving_us is not None else ""
-        _line(out, f"{finding.title}{saving}. {_sentence(finding.evidence)} {finding.advice}", bullet=True)
+        line(out, f"{finding.title}{saving}. {_sentence(finding.evidence)} {finding.advice}", bullet=True)
     for table, total in ((_kernels(phase, top), len(phase.kernels)), (_operators(phase, top), len(phase.operators))):
         if table.row_count:
             out.print()
@@ -139,7 +140,7 @@ def _print_details(out: Console, phase: Phase, top: int) -> None:
 
 def _print_rest(out: Console, rows: int) -> None:
     if rows > 0:
-        _line(out, f"and {units.count(rows)} more; --top shows more, --html and --json all")
+        line(out, f"and {units.count(rows)} more; --top shows more, --html and --json all")
 
 
 def _sentence(text: str) -> str:

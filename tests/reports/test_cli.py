@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 from example_analyses import contested, prefill_h100
 
@@ -14,6 +15,7 @@ from boundby.analyzers.analysis import Analysis
 from boundby.analyzers.errors import EmptyTraceError, UnreadableTraceError
 from boundby.reports import cli
 from boundby.reports.delivery import page_names
+from boundby.tracer.errors import TracerError
 
 
 @pytest.fixture
@@ -240,3 +242,59 @@ def test_profile_refuses_a_place_it_cannot_write_before_recording(recorded: dict
     (tmp_path / "file").write_text("x")
     assert cli.run(["profile", "random:tiny", "--out", str(tmp_path / "file"), "-q"]) == 5
     assert recorded == {}
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Stands in for the calibration of a machine."""
+    calls: dict[str, Any] = {}
+
+    def calibrate(device: str, *, fresh: bool, progress: Any) -> Calibrated:
+        calls.update(device=device, fresh=fresh)
+        return Calibrated()
+
+    stand_in = SimpleNamespace(pick_device=lambda name: f"<{name}>", calibrate=calibrate)
+    monkeypatch.setattr("boundby.reports.commands.calibrate.recorder", lambda _: stand_in)
+    return calls
+
+
+class Calibrated(msgspec.Struct):
+    device: str = "two cores"
+    kind: str = "cpu"
+    torch: str = "2.13.0"
+    threads: int = 2
+    peak_tflops: dict[str, float] = msgspec.field(default_factory=lambda: {"fp32": 0.192})
+    bandwidth_gb_s: float = 22.0
+    copy_gb_s: float = 20.0
+    smallest_kernel_us: float = 2.5
+    launch_latency_us: float = 1.5
+    spread: dict[str, float] = msgspec.field(default_factory=lambda: {"peak_fp32": 0.027, "bandwidth": 0.01})
+
+
+def test_calibrate_shows_each_figure_with_its_spread(
+    measured: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["calibrate", "--device", "cpu", "--fresh"]) == 0
+    assert measured == {"device": "<cpu>", "fresh": True}
+    rows = {
+        tuple(line.split()[:-1]): line.split()[-1] for line in capsys.readouterr().out.replace(" %", "%").splitlines()
+    }
+    assert rows["GEMM", "fp32", "192", "GFLOP/s"] == "2.7%"
+    assert rows["memory,", "read", "22.0", "GB/s"] == "1.0%"
+    assert rows["smallest", "kernel", "2.50", "µs"] == "–"
+
+
+def test_calibrate_prints_json_alone(measured: dict[str, Any], capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert cli.run(["calibrate", "--json", "-"]) == 0
+    assert json.loads(capsysbinary.readouterr().out)["bandwidth_gb_s"] == 22.0
+
+
+def test_a_recorder_s_error_is_one_line_and_exit_6(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def record(spec: str, **options: Any) -> None:
+        raise TracerError("model 'nope' cannot be loaded; check its name")
+
+    monkeypatch.setattr("boundby.reports.commands.profile.recorder", lambda _: SimpleNamespace(record=record))
+    assert cli.run(["profile", "nope", "--out", str(tmp_path), "-q"]) == 6
+    assert capsys.readouterr().err == "boundby: model 'nope' cannot be loaded; check its name\n"
