@@ -56,10 +56,9 @@ def analyze(
 
     `source` is what `read_trace` takes: a path, a URL, a file object, bytes, or a finished `torch.profiler` object.
     `device` names the device (or a JSON file of its peaks) where the trace does not or is wrong; `model` is a Hugging Face
-    config.json or its folder; `frames` reads Python stacks too; `timelines` adds each phase's typical and slowest step for drawing.
+    config.json or its folder; `frames` reads Python stacks too; `timelines` adds each phase's typical and slowest step.
 
-    Raises `BoundbyError`s: unreadable or empty input, unknown
-    device or model."""
+    Raises `BoundbyError`s: unreadable or empty input, unknown device or model."""
     return analyze_trace(read_trace(source, frames=frames), device=device, model=model, timelines=timelines)
 
 

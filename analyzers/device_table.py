@@ -87,7 +87,7 @@ def find_device(text: str) -> Device:
     ids = [r.device.id for r in rows]
     near = difflib.get_close_matches(text.lower(), ids, n=3, cutoff=0.4)
     hint = f"did you mean {', '.join(near)}?" if near else "`boundby devices` lists them"
-    raise UsageError(f"no device is called {text!r}; {hint} A JSON file of its peaks works too")
+    raise UsageError(f"no device is called {text!r}; {hint} (a JSON file of its peaks works too)")
 
 
 def _from_file(path: Path) -> Device:

@@ -46,7 +46,8 @@ class Union:
 
     def covered(self, start: Ints, end: Ints) -> Ints:
         """Per given interval: how much of it this union covers, ns. An inverted interval counts as empty."""
-        return np.where(end > start, self.before(end) - self.before(start), 0)
+        inside: Ints = np.where(end > start, self.before(end) - self.before(start), 0)
+        return inside
 
     def gaps(self, open_ns: int, close_ns: int) -> tuple[Ints, Ints]:
         """Starts and ends of what this union leaves uncovered of [open_ns, close_ns]."""
@@ -62,4 +63,5 @@ def exclusive(start: Ints, end: Ints) -> Ints:
     if len(start) == 0:
         return np.empty(0, np.int64)
     reach = np.concatenate([[start[0]], np.maximum.accumulate(end)[:-1]])
-    return np.maximum(end - np.maximum(start, reach), 0)
+    own: Ints = np.maximum(end - np.maximum(start, reach), 0)
+    return own

@@ -83,19 +83,22 @@ def account_phase(
 
     mine = position[pieces.step] >= 0
     busy_at, busy_class = position[pieces.step[mine]], classes[pieces.item[mine]]
-    busy_table = np.bincount(busy_at * k + busy_class, weights=pieces.own_ns[mine], minlength=n * k).reshape(n, k)
+    own = pieces.own_ns[mine].astype(float)
+    busy_table: Floats = np.bincount(busy_at * k + busy_class, weights=own, minlength=n * k).astype(float).reshape(n, k)
 
     gaps = position[pieces.gaps.step] >= 0
     length = (pieces.gaps.end - pieces.gaps.start)[gaps].astype(float)
     gap_at, gap_class = position[pieces.gaps.step[gaps]], idle.klass[gaps]
-    idle_table = np.bincount(gap_at * k + gap_class, weights=length, minlength=n * k).reshape(n, k)
+    idle_table: Floats = (
+        np.bincount(gap_at * k + gap_class, weights=length, minlength=n * k).astype(float).reshape(n, k)
+    )
 
     traced = (windows.close_ns - windows.open_ns)[wanted].astype(float)
     occupied = busy_table.sum(axis=1)
     undistorted = None if untraced_ns is None else np.minimum(untraced_ns, np.maximum(traced, occupied))
     idle_table, scale = _without_profiler(idle_table, occupied, undistorted)
     computes = work.kind[pieces.item[mine]] != MEMCPY
-    busy = np.bincount(busy_at[computes], weights=pieces.own_ns[mine][computes], minlength=n)
+    busy = np.bincount(busy_at[computes], weights=own[computes], minlength=n).astype(float)
     table = busy_table + idle_table
     causes = {
         cause: float((idle.causes[cause][gaps] * scale[gap_at]).sum()) for cause in CAUSES if idle.causes[cause].any()

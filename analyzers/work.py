@@ -167,7 +167,8 @@ def own_times(linked: Linked) -> Ints:
     dur = linked.trace.ops["dur_ns"].to_numpy()
     inner = linked.parent_of >= 0
     children = np.bincount(linked.parent_of[inner], weights=dur[inner], minlength=len(dur))
-    return np.maximum(dur - children.astype(np.int64), 0)
+    own: Ints = np.maximum(dur - children.astype(np.int64), 0)
+    return own
 
 
 def _at(values: Ints, rows: Ints) -> Ints:

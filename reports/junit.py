@@ -32,7 +32,8 @@ def junit_xml(results: Sequence[GateResult]) -> bytes:
         elif result.outcome == "unknown":
             ET.SubElement(case, "skipped", {"message": _xml(result.message)})
     ET.indent(suites)
-    return ET.tostring(suites, encoding="utf-8", xml_declaration=True) + b"\n"
+    document: bytes = ET.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
 
 
 def _xml(text: str) -> str:

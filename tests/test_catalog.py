@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
 from boundby.analyzers.analysis import Analysis, Phase
 from boundby.analyzers.analyze import analyze
 

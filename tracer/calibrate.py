@@ -170,7 +170,7 @@ def _floor(device: torch.device) -> list[float]:
             for _ in range(400):
                 torch.add(a, a)
             synchronize(device)
-        found = [e.device_time for e in profiler.events() if e.device_type == torch.autograd.DeviceType.CUDA]
+        found = [e.device_time for e in profiler.events() if e.device_type == torch._C._autograd.DeviceType.CUDA]
     return found or [2.0]
 
 

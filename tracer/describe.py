@@ -85,7 +85,7 @@ def model_facts(model: torch.nn.Module) -> dict[str, Any]:
         "parameter_bytes_by_dtype": by_dtype,
     }
     config = getattr(model, "config", None)
-    raw = config.to_dict() if hasattr(config, "to_dict") else {}
+    raw: dict[str, Any] = config.to_dict() if config is not None and hasattr(config, "to_dict") else {}
     kept = {key: raw[key] for key in CONFIG_KEYS if _plain(raw.get(key))}
     quantised = raw.get("quantization_config")
     if isinstance(quantised, dict):
@@ -157,8 +157,8 @@ def device_facts(device: torch.device) -> dict[str, Any]:
         kind = "hip" if torch.version.hip else "cuda"
         return {"name": properties.name, "kind": kind, "memory_bytes": properties.total_memory}
     if device.type == "xpu":
-        properties = torch.xpu.get_device_properties(device)
-        return {"name": properties.name, "kind": "xpu", "memory_bytes": properties.total_memory}
+        xpu = torch.xpu.get_device_properties(device)
+        return {"name": xpu.name, "kind": "xpu", "memory_bytes": xpu.total_memory}
     return {"name": cpu_name(), "kind": "cpu", "memory_bytes": _cpu_memory()}
 
 

@@ -61,12 +61,12 @@ class StepHook:
                 if self.after_call is not None:
                     self.after_call(mark)
 
-        self.model.forward = forward  # type: ignore[method-assign]
+        self.model.forward = forward
 
     def remove(self) -> None:
         """Give the model its own forward back."""
         if self._own:
-            self.model.forward = self._original  # type: ignore[method-assign]
+            self.model.forward = self._original
         elif "forward" in vars(self.model):
             del self.model.forward
 

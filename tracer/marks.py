@@ -11,7 +11,7 @@ Metadata       top-level key "boundby" of the trace: a `Recording` as JSON.
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -42,7 +42,7 @@ class StepMark(msgspec.Struct, frozen=True):
         if found is None:
             return None
         kind, *numbers = found.groups()
-        return cls(kind, *map(int, numbers))
+        return cls(cast("StepKind", kind), *map(int, numbers))
 
 
 class ModuleMark(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class ModuleMark(msgspec.Struct, frozen=True):
     def parse(cls, name: str) -> ModuleMark | None:
         """The mark that `name` spells, or None when it is not one of ours."""
         found = _MODULE.match(name)
-        return None if found is None else cls(*found.groups())
+        return None if found is None else cls(cast("Part", found[1]), found[2])
 
 
 class Untraced(msgspec.Struct, frozen=True):

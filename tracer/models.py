@@ -50,8 +50,10 @@ def pick_device(name: str | torch.device) -> torch.device:
         device = torch.device(name)
     except RuntimeError:
         raise TracerError(f"device {name!r} is none that torch knows; use auto, cpu, cuda, cuda:N or xpu") from None
-    there = {"cuda": torch.cuda.is_available, "xpu": torch.xpu.is_available, "cpu": lambda: True}
-    if not there.get(device.type, lambda: True)():
+    absent = (device.type == "cuda" and not torch.cuda.is_available()) or (
+        device.type == "xpu" and not torch.xpu.is_available()
+    )
+    if absent:
         raise TracerError(f"device {name!r} is not on this machine; use --device cpu")
     return device
 
@@ -70,15 +72,16 @@ def torch_dtype(name: str | None) -> torch.dtype | None:
 def _random(
     name: str, *, dtype: str | None, device: torch.device, attn: str | None, seed: int, say: Say | None
 ) -> torch.nn.Module:
-    from transformers import AutoConfig, AutoModelForCausalLM
+    import transformers
 
+    models: Any = transformers.AutoModelForCausalLM
     if name not in RANDOM_CONFIGS:
         raise TracerError(f"no built-in model is called {name!r}; there are {', '.join(RANDOM_CONFIGS)}")
     given = dict(RANDOM_CONFIGS[name])
-    config = AutoConfig.for_model(given.pop("model_type"), **given)
+    config = transformers.AutoConfig.for_model(given.pop("model_type"), **given)
     kind = torch_dtype(dtype) or (torch.float32 if device.type == "cpu" else torch.bfloat16)
     with torch.device("meta"):
-        empty = AutoModelForCausalLM.from_config(config)
+        empty = models.from_config(config)
     count = sum(p.numel() for p in empty.parameters())
     size = count * kind.itemsize
     if say is not None:
@@ -95,7 +98,7 @@ def _random(
     options = {"attn_implementation": attn} if attn else {}
     try:
         with torch.device(device):
-            model = AutoModelForCausalLM.from_config(config, dtype=kind, **options)
+            model: torch.nn.Module = models.from_config(config, dtype=kind, **options)
     except (ValueError, ImportError) as error:
         raise TracerError(f"random:{name}: {_line(error)}") from error
     model.eval()
@@ -105,8 +108,9 @@ def _random(
 def _pretrained(
     spec: str, *, dtype: str | None, device: torch.device, attn: str | None, trust_remote_code: bool
 ) -> torch.nn.Module:
-    from transformers import AutoModelForCausalLM
+    import transformers
 
+    models: Any = transformers.AutoModelForCausalLM
     folder, options = _source(spec)
     kind = torch_dtype(dtype)
     if kind is not None:
@@ -116,7 +120,7 @@ def _pretrained(
     if attn:
         options["attn_implementation"] = attn
     try:
-        model = AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=trust_remote_code, **options)
+        model: torch.nn.Module = models.from_pretrained(folder, trust_remote_code=trust_remote_code, **options)
     except Exception as error:
         raise TracerError(
             f"model {spec!r} cannot be loaded: {_line(error)}; give a hub id, a folder, a .gguf file, {SMOLLM2}, "

@@ -56,7 +56,7 @@ class ModuleMarks:
     def _enter(self, name: str) -> Any:
         def hook(_module: torch.nn.Module, _args: Any) -> None:
             span = torch.profiler.record_function(name)
-            span.__enter__()
+            span.__enter__()  # type: ignore[no-untyped-call]
             self._open.append(span)
 
         return hook

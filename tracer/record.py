@@ -67,7 +67,7 @@ def record(
         )
     else:
         model = spec.eval()
-    runner = model if compile is None else torch.compile(model, mode=None if compile == "default" else compile)
+    runner: Any = model if compile is None else torch.compile(model, mode=None if compile == "default" else compile)
     hook = StepHook(runner, device=_device(model))
     say("calibrating this machine", 0.1)
     measured = calibrate(hook.device)
@@ -178,7 +178,7 @@ class _Loop:
     def _new_cache(self) -> Any:
         import transformers
 
-        config = getattr(self.model, "config", None)
+        config: Any = getattr(self.model, "config", None)
         if self._cache == "dynamic":
             return transformers.DynamicCache(config=config) if config is not None else None
         if self._cache == "static":

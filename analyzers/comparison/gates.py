@@ -38,8 +38,17 @@ TIMES = {"itl": "decode", "ttft": "prefill", "wall": None}
 SHARES = ["share_compute", "share_bandwidth", "share_launch", "share_communication", "share_transfer", "share_stall"]
 LOWER_IS_WORSE = ("efficiency", "cost_coverage", "graph_launches_per_step")
 GATE_NAMES = (*LABELS, *SETS, *COUNTS, *TIMES, *SHARES, *LOWER_IS_WORSE)
-DEFAULT_GATES = (
-    "bound,launches_per_step:0,kernels_per_step:0,syncs_per_step:0,flops_per_token:1%,bytes_per_token:2%,itl:10%,ttft:10%"
+DEFAULT_GATES = ",".join(
+    (
+        "bound",
+        "launches_per_step:0",
+        "kernels_per_step:0",
+        "syncs_per_step:0",
+        "flops_per_token:1%",
+        "bytes_per_token:2%",
+        "itl:10%",
+        "ttft:10%",
+    )
 )
 
 

@@ -19,7 +19,7 @@ from .split import PIECE, split
 
 MAX_BYTES = 64 * 10**9
 MAX_EVENTS = 200_000_000
-SCHEMAS = {
+SCHEMAS: dict[str, dict[str, Any]] = {
     "kernels": KERNELS,
     "launches": LAUNCHES,
     "ops": OPS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 
 from .event import AnyEvent, loose
 from .notes import Notes
@@ -79,7 +80,7 @@ def _event(pieces: list[str], index: int, notes: Notes) -> tuple[object, int]:
     return None, 1
 
 
-def _constant(notes: Notes) -> object:
+def _constant(notes: Notes) -> Callable[[str], None]:
     def found(name: str) -> None:
         notes.add("not-a-number", f"{name} stands where a number belongs: read as unknown")
 

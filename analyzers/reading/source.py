@@ -17,10 +17,11 @@ from typing import IO, Any, cast
 from ..errors import EmptyTraceError, UnreadableTraceError
 from .notes import Notes
 
+_inflate: Any
 try:
     from isal import isal_zlib as _inflate
 except ImportError:  # no wheel for this platform
-    _inflate = zlib  # type: ignore[assignment]
+    _inflate = zlib
 
 COMPRESSED_BLOCK = 1 << 16
 PLAIN_BLOCK = 1 << 18

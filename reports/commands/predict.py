@@ -70,7 +70,8 @@ def predict(
     source = _source(model, params, kv_bytes_per_token, weight_dtype, compute_dtype)
 
     def run(b: int) -> Forecast:
-        return source(machine, devices, phase, b, prompt, context or prompt)
+        told: Forecast = source(machine, devices, phase, b, prompt, context or prompt)
+        return told
 
     told = run(batch)
     if chart is not None:

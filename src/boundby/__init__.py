@@ -11,13 +11,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from boundby.analyzers.presenters import PRESENTERS
-from boundby.tracer.version import VERSION as __version__
+from boundby.tracer import version as _version
 
 if TYPE_CHECKING:
     from boundby.analyzers.analysis import Analysis as Analysis
     from boundby.analyzers.analyze import analyze as analyze
     from boundby.analyzers.errors import BoundbyError as BoundbyError
     from boundby.tracer.hook import PhaseTracer as PhaseTracer
+
+__version__ = _version.VERSION
 
 __all__ = ["Analysis", "BoundbyError", "PhaseTracer", "__version__", "analyze"]
 
