@@ -42,8 +42,11 @@ STREAMING = frozenset(
 """Families that do a few operations per element: below any device's ridge, whatever their shape."""
 DENSE = frozenset(("gemm", "moe", "convolution"))
 
-FEW_FLOORS = 8
+FEW_FLOORS = 12
 """An op on a CPU that takes no more floors than this, for work of less than one, is dispatch and not work."""
+
+SLOWEST_MEMORY = {"cpu": 5e9, "gpu": 100e9}
+"""B/s that any machine which runs language models reaches: one DDR3 channel, and the least of laptop GPUs."""
 
 LOWEST_RIDGE, HIGHEST_RIDGE = 30.0, 700.0
 """FLOPs per byte between which the 16-bit ridges of all known devices lie (devices.json: 76 to 560, and CPUs near 30).
@@ -104,12 +107,23 @@ def classify(work: Work, roof: Roof, device: Device, tokens: Floats, per_sequenc
     tiny = (work.time <= 2 * floor) & ~(roof.bound >= t / 2)
     # On a CPU the floor is a mean over ops whose own floors differ several-fold, and other processes stretch them: what
     # counts is that the work would take less than a floor.
-    small = (work.kind == OP) & (work.time <= FEW_FLOORS * floor) & (roof.bound < np.minimum(floor * 1e-9, t / 2))
-    tiny |= small
+    small = (work.kind == OP) & (roof.bound < np.minimum(floor * 1e-9, t / 2))
+    tiny |= small & (work.time <= FEW_FLOORS * floor)
+    # Longer than its work and any start explain: another process had the cores. It is neither's.
+    result[small & ~tiny] = UNKNOWN
+    result[_not_streaming(work, device)] = UNKNOWN
     result[tiny] = LAUNCH
     result[family == "communication"] = COMMUNICATION
     result[(work.kind == MEMCPY) & ~_on_device(work)] = TRANSFER
     return result
+
+
+def _not_streaming(work: Work, device: Device) -> npt.NDArray[np.bool_]:
+    """Items of an unknown device whose bytes even the slowest memory would move in a tenth of their time."""
+    if device.bandwidth is not None:
+        return np.zeros(len(work), bool)
+    slowest = SLOWEST_MEMORY["cpu" if device.kind == "cpu" else "gpu"]
+    return (work.bytes > 0) & (work.bytes / slowest < work.time * 1e-9 / 10)
 
 
 def _by_tokens(tokens: Floats, device: Device, work: Work) -> Ints:

@@ -42,6 +42,16 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     spread: dict[str, float]
     """Per figure: (third quartile - first quartile) / median of its tries."""
 
+    def facts(self) -> dict[str, Any]:
+        """The part that goes into a trace's record."""
+        return {
+            "peak_tflops": self.peak_tflops,
+            "bandwidth_gb_s": self.bandwidth_gb_s,
+            "smallest_kernel_us": self.smallest_kernel_us,
+            "launch_latency_us": self.launch_latency_us,
+            "spread": self.spread,
+        }
+
 
 def calibrate(device: torch.device, *, fresh: bool = False, progress: Progress | None = None) -> Calibration:
     """Measure a device, or read what was measured on it before (per device, torch and threads). `fresh` measures again."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import msgspec
 import torch
 
 from .lengths import LengthReader, Lengths
@@ -134,7 +135,8 @@ class PhaseTracer:
     The first calls of each shape are left alone (`warmup_steps`), the next are timed without the profiler
     (`untraced_steps`), then `traced_steps` are traced; a prefill seen once is traced at its next occurrence. The model is
     restored and the profiler stopped whatever is raised, and what was recorded by then is kept. `phase` serves modules with
-    another signature; `modules` marks the model's parts; `stacks` records Python stacks; `metadata` adds to the record.
+    another signature; `calibration` measures the machine's peaks first (seconds, once a machine: later runs read them);
+    `modules` marks the model's parts; `stacks` records Python stacks; `metadata` adds to the record.
     Raises `TracerError` where a device that should have recorded kernels did not."""
 
     def __init__(
@@ -149,6 +151,7 @@ class PhaseTracer:
         stacks: bool = False,
         phase: PhaseReader | None = None,
         metadata: Recording | None = None,
+        calibration: bool = True,
     ) -> None:
         self.hook = StepHook(model, phase=phase)
         self.out = Path(out)
@@ -158,8 +161,14 @@ class PhaseTracer:
         self._session = Session(self.out, device=self.hook.device, stacks=stacks)
         self._modules = ModuleMarks(model) if modules else None
         self._metadata = metadata
+        self._calibration = calibration
 
     def __enter__(self) -> PhaseTracer:
+        if self._calibration and not (self._metadata and self._metadata.calibration):
+            from .calibrate import calibrate
+
+            measured = calibrate(self.hook.device).facts()
+            self._metadata = msgspec.structs.replace(self._metadata or Recording(), calibration=measured)
         self.hook.install()
         self.hook.before_call, self.hook.after_call = self._before, self._after
         return self

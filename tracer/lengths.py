@@ -14,6 +14,9 @@ import torch
 
 from .marks import StepKind
 
+LONGEST_DRAFT = 16
+"""New tokens of a verify step: drafts are a few tokens long, chunks of a prompt are hundreds."""
+
 
 class Lengths(NamedTuple):
     """Of one call: sequences, new tokens of each, cached tokens of each before it."""
@@ -28,8 +31,8 @@ class LengthReader:
 
     def __init__(self) -> None:
         self._counts: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-        self._before: tuple[StepKind, int] | None = None
-        """Kind of the last call, and the length its cache had after it."""
+        self._before: tuple[StepKind, int, int] | None = None
+        """Kind of the last call, the length its cache had after it, and its new tokens."""
 
     def read(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Lengths | None:
         """Lengths of a call with a Hugging Face-like signature; None when it has neither token ids nor embeddings."""
@@ -48,17 +51,19 @@ class LengthReader:
 
         With an empty cache it is a prefill. One new token behind a cache is a decode step. Several are a verify step if the
         cache has been rolled back since the last call (rejected draft tokens), else a later chunk of a prefill while
-        nothing has been decoded, else a verify step again."""
+        nothing has been decoded, else a verify step again. Right after a prefill a few tokens, less than half of its own, are
+        taken for a draft all of which was accepted: chunks are of one size but for the last."""
         kind: StepKind
         if lengths.cached == 0:
             kind = "prefill"
         elif lengths.query == 1:
             kind = "decode"
         else:
-            last, total = self._before or ("prefill", lengths.cached)
+            last, total, query = self._before or ("prefill", lengths.cached, lengths.query)
             prompt = last in ("prefill", "chunk") and lengths.cached >= total
-            kind = "chunk" if prompt else "verify"
-        self._before = (kind, lengths.cached + lengths.query)
+            draft = lengths.query <= LONGEST_DRAFT and lengths.query < query / 2
+            kind = "chunk" if prompt and not (last == "prefill" and draft) else "verify"
+        self._before = (kind, lengths.cached + lengths.query, lengths.query)
         return kind
 
     def _cached(self, cache: Any, query: int) -> int:

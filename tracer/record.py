@@ -87,13 +87,7 @@ def record(
         model={"name": spec if isinstance(spec, str) else type(spec).__name__},
         workload={"batch": batch, "prompt_tokens": prompt_tokens, "new_tokens": new_tokens, "seed": seed},
         settings={"cache": cache, "compile": compile or False},
-        calibration={
-            "peak_tflops": measured.peak_tflops,
-            "bandwidth_gb_s": measured.bandwidth_gb_s,
-            "smallest_kernel_us": measured.smallest_kernel_us,
-            "launch_latency_us": measured.launch_latency_us,
-            "spread": measured.spread,
-        },
+        calibration=measured.facts(),
     )
     recording = describe(model, hook.device, hook.untraced(), given=given)
     say("writing the trace", 0.95)
