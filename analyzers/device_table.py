@@ -24,7 +24,7 @@ from .device import Device
 from .errors import UsageError
 from .trace import Header, TraceWarning
 
-MEMORY_TOLERANCE = 0.10
+MEMORY_TOLERANCE = 0.06
 """totalGlobalMem against the vendor's label: firmware and ECC keep some, and labels mix GB with GiB."""
 
 

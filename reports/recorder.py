@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import Any
 
@@ -10,6 +11,8 @@ from boundby.analyzers.errors import RecordingError
 
 def recorder(module: str) -> Any:
     """The module `boundby.tracer.<module>`. Raises `RecordingError` where torch or transformers is missing."""
+    # The profiler's library prints its own comings and goings on stderr at its default level.
+    os.environ.setdefault("KINETO_LOG_LEVEL", "9")
     try:
         return import_module(f"boundby.tracer.{module}")
     except ModuleNotFoundError as error:

@@ -86,7 +86,7 @@ def _random(
     size = count * kind.itemsize
     if say is not None:
         say(
-            f"random:{name}: {count / 1e6:,.1f} M parameters, {size / 1e9:.2f} GB in {str(kind).removeprefix('torch.')}"
+            f"random:{name}: {count / 1e6:,.1f} M parameters, {_gb(size)} in {str(kind).removeprefix('torch.')}"
         )
     free = free_memory(device)
     if free is not None and size > ROOM * free:
@@ -189,6 +189,10 @@ def free_memory(device: torch.device) -> int | None:
         except (OSError, StopIteration, ValueError):
             return None
     return None
+
+
+def _gb(size: float) -> str:
+    return f"{size / 1e9:.2f} GB" if size >= 1e8 else f"{size / 1e6:.3g} MB"
 
 
 def _line(error: BaseException) -> str:

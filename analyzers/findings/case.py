@@ -49,4 +49,4 @@ class Case:
 
 def ms(us: float) -> str:
     """Microseconds as people read them."""
-    return f"{us / 1e3:,.3g} ms" if us >= 1e3 else f"{us:,.3g} us"
+    return f"{us / 1e3:,.3g} ms" if us >= 1e3 else f"{us:,.3g} µs"
