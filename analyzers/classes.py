@@ -79,18 +79,22 @@ def roof_of(work: Work, device: Device, *, units: tuple[str | None, ...]) -> Roo
     return Roof(t_flops, np.where(work.bytes == 0, 0.0, work.bytes / bandwidth), units)
 
 
+def families_of(work: Work) -> npt.NDArray[np.object_]:
+    """Per item: the family of its call's cost, else the one that its kernel's name tells. A copy and a set are their own."""
+    named = np.array([name.family for name in work.names], object)
+    family = named[work.name] if len(work) else np.empty(0, object)
+    by_cost = np.array([c.family if c is not None else "" for c in work.costs] or [""], object)
+    costed = np.where(work.call >= 0, by_cost[work.call], "")
+    return np.where((costed != "") & (work.kind != MEMCPY) & (work.kind != MEMSET), costed, family)
+
+
 def classify(work: Work, roof: Roof, device: Device, tokens: Floats, per_sequence: Floats) -> Ints:
     """Per item: its class, an index into `CLASSES`.
 
     `tokens` is the query-token count of the item's step and `per_sequence` that of one sequence (NaN where unknown):
     they decide for a GEMM or an attention kernel whose cost is unknown."""
     result = np.full(len(work), UNKNOWN)
-    families = np.array([name.family for name in work.names], object)
-    family = families[work.name] if len(work) else np.empty(0, object)
-    by_cost = np.array([c.family if c is not None else "" for c in work.costs] or [""], object)
-    known_family = np.where(work.call >= 0, by_cost[work.call], "")
-    family = np.where((known_family != "") & (work.kind != MEMCPY) & (work.kind != MEMSET), known_family, family)
-
+    family = families_of(work)
     streaming = np.isin(family, list(STREAMING)) | (work.kind == MEMSET)
     result[streaming] = BANDWIDTH
     dense = np.isin(family, list(DENSE))

@@ -49,7 +49,7 @@ def _rates(given: PhaseInput, account: TimeAccount, sums: Sums) -> list[str]:
     if sums.flops:
         rate = sums.flops / wall / 1e12
         share = f" ({sums.t_flops / wall:.1%} of the peak of the units that run them)" if sums.t_flops else ""
-        said.append(f"{sums.flops / 1e9:,.4g} GFLOP at {_rate(rate, "TFLOP/s")}{share}")
+        said.append(f"{_amount(sums.flops, 'FLOP')} at {_digits(rate)} TFLOP/s{share}")
     if sums.bytes:
         rate = sums.bytes / wall / 1e9
         share = (
@@ -57,7 +57,7 @@ def _rates(given: PhaseInput, account: TimeAccount, sums: Sums) -> list[str]:
             if device.bandwidth_gb_s
             else ""
         )
-        said.append(f"{sums.bytes / 1e9:,.4g} GB of compulsory traffic at {_rate(rate, "GB/s")}{share}")
+        said.append(f"{_amount(sums.bytes, 'B')} of compulsory traffic at {_digits(rate)} GB/s{share}")
     if sums.t_flops and sums.t_bytes:
         said.append(
             f"at the device's peaks the FLOPs would take {_ms(sums.t_flops * 1e9)} and the bytes {_ms(sums.t_bytes * 1e9)}"
@@ -98,10 +98,17 @@ def _coverage(sums: Sums) -> list[str]:
     return [f"the cost of {sums.coverage:.0%} of the busy time is known; the rest is told by kernel names, or unknown"]
 
 
-def _rate(value: float, unit: str) -> str:
+def _digits(value: float) -> str:
     """Three significant digits, and never an exponent."""
     digits = max(0, 2 - math.floor(math.log10(value))) if value > 0 else 0
-    return f"{value:,.{digits}f} {unit}"
+    return f"{value:,.{digits}f}"
+
+
+def _amount(value: float, unit: str) -> str:
+    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= factor:
+            return f"{_digits(value / factor)} {prefix}{unit}"
+    return f"{_digits(value)} {unit}"
 
 
 def _ms(ns: float) -> str:
