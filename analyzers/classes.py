@@ -115,7 +115,7 @@ def classify(work: Work, roof: Roof, device: Device, tokens: Floats, per_sequenc
     tiny |= small & (work.time <= FEW_FLOORS * floor)
     # Longer than its work and any start explain: another process had the cores. It is neither's.
     result[small & ~tiny] = UNKNOWN
-    result[_not_streaming(work, device)] = UNKNOWN
+    result[(result == BANDWIDTH) & _not_streaming(work, device)] = UNKNOWN
     result[tiny] = LAUNCH
     result[family == "communication"] = COMMUNICATION
     result[(work.kind == MEMCPY) & ~_on_device(work)] = TRANSFER

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..analysis import Finding
 from .case import Case, ms
 from .registry import finding
@@ -19,7 +21,7 @@ def cache_concatenation(case: Case) -> Finding | None:
         return None
     items, mine = case.given.items, case.mine
     spent = saved = 0.0
-    calls = 0
+    grown_calls = np.zeros(len(mine), bool)
     for number, call in enumerate(items.work.calls):
         if call.name != "aten::cat":
             continue
@@ -30,7 +32,7 @@ def cache_concatenation(case: Case) -> Finding | None:
         time = float(items.work.time[chosen].sum()) / 1e3
         spent += time
         saved += time * grown
-        calls += int(chosen.sum())
+        grown_calls |= chosen
     if spent < LARGE * phase.wall_us:
         return None
     return Finding(
@@ -38,7 +40,7 @@ def cache_concatenation(case: Case) -> Finding | None:
         title="The KV cache is copied whole at every step",
         saving_us=saved,
         saving_fraction=case.fraction(saved),
-        evidence=f"{calls} aten::cat of cached keys and values take {ms(spent)} ({spent / phase.wall_us:.0%} of the wall), and grow with "
+        evidence=f"{case.calls_of(grown_calls)} aten::cat of cached keys and values take {ms(spent)} ({spent / phase.wall_us:.0%} of the wall), and grow with "
         "the context; only the new tokens need writing",
         advice="Use a cache that is allocated once: model.generate(..., cache_implementation='static').",
     )

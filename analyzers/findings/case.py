@@ -11,6 +11,7 @@ import numpy.typing as npt
 from boundby.tracer.marks import Recording
 
 from ..analysis import OperatorRow, Phase
+from ..classes import families_of
 from ..correlate import Linked
 from ..facts import ModelFacts
 
@@ -32,6 +33,23 @@ class Case:
     def mine(self) -> npt.NDArray[np.bool_]:
         """Per work item: it belongs to this phase."""
         return np.isin(self.given.items.owner, np.array(self.given.numbers, np.int64))
+
+    @property
+    def families(self) -> npt.NDArray[np.object_]:
+        """Per work item: its family."""
+        return families_of(self.given.items.work)
+
+    @property
+    def efficiency(self) -> npt.NDArray[np.float64]:
+        """Per work item: the roofline's time over its own; NaN where no roof is known."""
+        items = self.given.items
+        share: npt.NDArray[np.float64] = items.roof.bound / np.maximum(items.work.time * 1e-9, 1e-12)
+        return share
+
+    def calls_of(self, chosen: npt.NDArray[np.bool_]) -> int:
+        """How many calls of ops the chosen items come from; an item under no op is a call of its own."""
+        anchors = self.given.items.work.anchor[chosen]
+        return len(np.unique(anchors[anchors >= 0])) + int((anchors < 0).sum())
 
     @property
     def on_host(self) -> bool:

@@ -5,44 +5,55 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from ..analysis import Finding
 from .case import Case, ms
 from .registry import finding
 
-LARGE = 0.10
+LARGE = 0.05
+"""Share of the wall that idle processors have to cost: below, another tile size is not worth the search."""
 NEAR_A_ROOF = 0.5
+"""From half of a roof on, more blocks cannot double the speed."""
 
 
 @finding("low-occupancy")
 def low_occupancy(case: Case) -> Finding | None:
-    """GEMM kernels near neither roof whose grid has fewer blocks than there are SMs or CUs. With b blocks on p processors at
-    most b/p of the device works; the saving is the rest of the time."""
-    phase = case.phase
-    units = _processors(case)
-    if phase.wall_us is None or units is None or case.on_host:
+    """Matrix kernels near neither roof whose grid has fewer blocks than there are SMs or CUs. With b blocks on p processors at
+    most b/p of the device works; the saving is the rest of the time, but never more than the roofline leaves."""
+    phase, items = case.phase, case.given.items
+    if phase.wall_us is None:
         return None
-    work, items = case.given.items.work, case.given.items
-    families = np.array([n.family in ("gemm", "attention", "moe") for n in work.names] or [False])
-    slow = np.nan_to_num(items.roof.bound / np.maximum(work.time * 1e-9, 1e-12), nan=0.0) < NEAR_A_ROOF
-    rows = np.flatnonzero(case.mine & families[work.name] & slow)
-    if not len(rows):
+    rows, blocks, units = starved(case)
+    time = items.work.time[rows] / 1e3
+    roof = items.roof.bound[rows] * 1e6
+    saving = float(np.minimum(time * (1 - blocks / max(units, 1)), np.maximum(time - roof, 0.0)).sum())
+    if saving < LARGE * phase.wall_us:
         return None
-    args = case.linked.trace.kernels["args"].to_numpy()
-    blocks = np.array([_blocks(a) for a in case.linked.trace.kernel_args] or [0])[args[rows]]
-    few = (blocks > 0) & (blocks < units)
-    spent = float(work.time[rows][few].sum()) / 1e3
-    if spent < LARGE * phase.wall_us:
-        return None
-    saving = float((work.time[rows][few] * (1 - blocks[few] / units)).sum()) / 1e3
     return Finding(
         id="low-occupancy",
         title="GEMMs with fewer tiles than the device has processors",
         saving_us=saving,
         saving_fraction=case.fraction(saving),
-        evidence=f"{int(few.sum())} kernels take {ms(spent)} with {int(np.median(blocks[few]))} blocks (median) on {units} processors",
-        advice="Batch more tokens, or choose kernels that split the inner dimension (split-K, stream-K).",
+        evidence=f"{len(rows)} kernels take {ms(float(time.sum()))} with {int(np.median(blocks))} blocks (median) on {units} processors",
+        advice="Batch more tokens, or choose kernels that split the inner dimension (split-K, stream-K): "
+        "model = torch.compile(model, mode='max-autotune').",
     )
+
+
+def starved(case: Case) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int]:
+    """Work items of the phase that are matrix kernels with fewer blocks than processors, though their known roof is far;
+    their blocks; and the number of processors (0 when the trace doesn't say)."""
+    none = np.empty(0, np.int64)
+    units = _processors(case)
+    if units is None or case.on_host:
+        return none, none, 0
+    dense = np.isin(case.families, ("gemm", "attention", "moe"))
+    rows = np.flatnonzero(case.mine & dense & (case.efficiency < NEAR_A_ROOF))
+    args = case.linked.trace.kernels["args"].to_numpy()
+    blocks = np.array([_blocks(a) for a in case.linked.trace.kernel_args] or [0], np.int64)[args[rows]]
+    few = (blocks > 0) & (blocks < units)
+    return rows[few], blocks[few], units
 
 
 def _processors(case: Case) -> int | None:
@@ -52,4 +63,4 @@ def _processors(case: Case) -> int | None:
 
 def _blocks(args: dict[str, object]) -> int:
     grid = args.get("grid")
-    return math.prod(n for n in grid if isinstance(n, int)) if isinstance(grid, list) and grid else 0
+    return math.prod(n for n in grid if isinstance(n, int)) if isinstance(grid, (list, tuple)) and grid else 0
