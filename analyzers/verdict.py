@@ -13,7 +13,8 @@ CONTESTED_BELOW = 0.10
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`margin` is the distance of the largest share to the second; None when nothing can be told."""
+    """`margin` is the distance of the label's share to the next largest, unattributed time included; below zero where that
+    is the larger one (a label needs no majority, but is contested then). None when nothing can be told."""
 
     bound: str
     margin: float | None
@@ -42,13 +43,13 @@ def judge(shares: Shares, *, edge_share: float = 0.0, capacity: tuple[str, ...] 
     if missing > 0.5:
         reason = f"{missing:.0%} of the time cannot be attributed: costs or launches are missing from the trace"
         return Verdict("unknown", missing - first, contested=False, reasons=(reason,), confidence="low")
-    margin = first - second
+    margin = first - max(second, missing)
     reasons = []
-    if missing > margin:
+    if missing > first - second:
         reasons.append(f"{missing:.0%} of the time is unattributed, more than the lead over {second_name}")
-        margin = first - max(second, missing)
     elif margin < CONTESTED_BELOW:
-        reasons.append(f"the lead over {second_name} is {margin:.1%} of the time")
+        rival = second_name if second >= missing else "what is unattributed"
+        reasons.append(f"the lead over {rival} is {margin:.1%} of the time")
     if edge_share > 0 and bound == "launch" and first - edge_share < second:
         reasons.append(
             f"{edge_share:.0%} of the time is the lead-in of a step at the capture's edge, which may be the capture's own; "

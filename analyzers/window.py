@@ -120,7 +120,7 @@ def windows_of(work: Work, linked: Linked, steps: Sequence[Step], owner: Ints, *
     opens, closes, firsts = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     empty = np.ones(n, bool)
     delays = launch_delays(work, linked)
-    reach = np.maximum.accumulate(work.end) if len(work) else work.end
+    reach = _reach_by_device(work)
     order = np.argsort(owner, kind="stable")
     bounds = np.searchsorted(owner[order], np.arange(n + 1))
     for number, step in enumerate(steps):
@@ -135,7 +135,9 @@ def windows_of(work: Work, linked: Linked, steps: Sequence[Step], owner: Ints, *
         empty[number] = False
         firsts[number] = work.start[first]
         closes[number] = work.end[items].max()
-        earlier = _reach_before(work, reach, first, items)
+        # The end of the last item that started earlier on the step's devices: other work, the previous step's included.
+        devices = np.unique(work.device[items]).tolist()
+        earlier = max(int(reach[d][first - 1]) for d in devices) if first else NEVER
         # Before the first recorded item a step that nobody marked has no known beginning.
         begun = step.kernel_rows is None and (step.marked or earlier > NEVER)
         if begun and 0 <= delays[first] <= idle_ns:
@@ -145,11 +147,7 @@ def windows_of(work: Work, linked: Linked, steps: Sequence[Step], owner: Ints, *
     return Windows(opens, closes, firsts, empty)
 
 
-def _reach_before(work: Work, reach: Ints, first: int, items: Ints) -> int:
-    """The end of the last item that started before the step's first one, on the step's devices: other work, the
-    previous step's included."""
-    devices = np.unique(work.device[items])
-    if len(devices) == len(np.unique(work.device[: first + 1])) or first == 0:
-        return int(reach[first - 1]) if first else NEVER
-    before = np.isin(work.device[:first], devices)
-    return int(work.end[:first][before].max()) if before.any() else NEVER
+def _reach_by_device(work: Work) -> dict[int, Ints]:
+    """Per device: at each item, the latest end of that device's items so far."""
+    devices = np.unique(work.device).tolist()
+    return {d: np.maximum.accumulate(np.where(work.device == d, work.end, NEVER)) for d in devices}
