@@ -42,9 +42,6 @@ STREAMING = frozenset(
 """Families that do a few operations per element: below any device's ridge, whatever their shape."""
 DENSE = frozenset(("gemm", "moe", "convolution"))
 
-FEW_FLOORS = 12
-"""An op on a CPU that takes no more floors than this, for work of less than one, is dispatch and not work."""
-
 SLOWEST_MEMORY = {"cpu": 5e9, "gpu": 100e9}
 """B/s that any machine which runs language models reaches: one DDR3 channel, and the least of laptop GPUs."""
 
@@ -109,12 +106,9 @@ def classify(work: Work, roof: Roof, device: Device, tokens: Floats, per_sequenc
 
     floor = device.smallest_kernel_ns
     tiny = (work.time <= 2 * floor) & ~(roof.bound >= t / 2)
-    # On a CPU the floor is a mean over ops whose own floors differ several-fold, and other processes stretch them: what
-    # counts is that the work would take less than a floor.
-    small = (work.kind == OP) & (roof.bound < np.minimum(floor * 1e-9, t / 2))
-    tiny |= small & (work.time <= FEW_FLOORS * floor)
-    # Longer than its work and any start explain: another process had the cores. It is neither's.
-    result[small & ~tiny] = UNKNOWN
+    # On a CPU an op's fixed cost differs several-fold from kind to kind, and other processes stretch it: what counts is
+    # that the work would take less than a floor. Whatever held such an op up, it was not its work.
+    tiny |= (work.kind == OP) & (roof.bound < np.minimum(floor * 1e-9, t / 2))
     result[(result == BANDWIDTH) & _not_streaming(work, device)] = UNKNOWN
     result[tiny] = LAUNCH
     result[family == "communication"] = COMMUNICATION

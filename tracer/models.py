@@ -111,6 +111,7 @@ def _pretrained(
     import transformers
 
     models: Any = transformers.AutoModelForCausalLM
+    transformers.utils.logging.disable_progress_bar()
     folder, options = _source(spec)
     kind = torch_dtype(dtype)
     if kind is not None:

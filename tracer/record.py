@@ -110,7 +110,9 @@ def _run(loop: _Loop, hook: StepHook, session: Session, marks: ModuleMarks | Non
         session.start()
         if marks is not None:
             marks.install()
-        loop.run(new=2)  # the profiler's own first touches: not marked, so in no step
+        loop.run(new=2)
+        session.discard()
+        session.start()
         hook.mode = "trace"
         for _ in range(TRACED_PREFILLS - 1):
             loop.run(new=0)

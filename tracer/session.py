@@ -19,7 +19,7 @@ NO_KERNELS = (
     "the {device} recorded no kernels: another profiler (nsys, DCGM) may hold its tracing interface, the container may lack "
     "permission for it, or torch was built without it; stop the other profiler, or record on another machine"
 )
-_DROPPED = ("traceName", "distributedInfo")
+_DROPPED = ("traceName", "distributedInfo", "host_name")
 ID_STRIDE = 10_000_000
 """Added to the ids of each further run, so that they stay apart."""
 
@@ -55,6 +55,12 @@ class Session:
         self._warm = True
         self._profiler = self._new()
         self._profiler.start()
+
+    def discard(self) -> None:
+        """End the running recording and forget it: the first touches of a profiler are its own."""
+        profiler, self._profiler = self._profiler, None
+        if profiler is not None:
+            profiler.stop()
 
     def stop(self) -> None:
         """End the running recording and keep its events."""
