@@ -49,6 +49,9 @@ def cut_windows(work: Work, classes: Ints, windows: Windows, owner: Ints, steps:
     parts: list[tuple[Ints, Ints, Ints]] = []
     gaps: list[tuple[Ints, Ints, Ints, Ints]] = []
     one_device = len(np.unique(work.device)) <= 1
+    # Each step's devices, once: a search of all items a step would be quadratic.
+    by_step = np.argsort(owner, kind="stable")
+    bounds = np.searchsorted(owner[by_step], np.arange(len(steps) + 1))
     for number in range(len(steps)):
         if windows.empty[number]:
             continue
@@ -57,7 +60,8 @@ def cut_windows(work: Work, classes: Ints, windows: Windows, owner: Ints, steps:
         items = np.arange(low, high)
         items = items[work.end[items] > opened]
         if not one_device:
-            items = items[np.isin(work.device[items], np.unique(work.device[owner == number]))]
+            own = by_step[bounds[number] : bounds[number + 1]]
+            items = items[np.isin(work.device[items], np.unique(work.device[own]))]
         start = np.maximum(work.start[items], opened)
         end = np.minimum(work.end[items], closed)
         parts.append((np.full(len(items), number), items, _own(start, end, classes[items])))
