@@ -67,4 +67,12 @@ class Case:
 
 def ms(us: float) -> str:
     """Microseconds as people read them."""
-    return f"{us / 1e3:,.3g} ms" if us >= 1e3 else f"{us:,.3g} µs"
+    for scale, unit in ((1e6, "s"), (1e3, "ms")):
+        if us >= 0.9995 * scale:
+            return f"{us / scale:,.3g} {unit}"
+    return f"{us:,.3g} µs"
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

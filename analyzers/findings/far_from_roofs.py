@@ -6,7 +6,7 @@ import numpy as np
 
 from ..analysis import Finding
 from ..classes import BANDWIDTH, COMPUTE
-from .case import Case, ms
+from .case import Case, counted, ms
 from .low_occupancy import starved
 from .registry import finding
 
@@ -29,7 +29,8 @@ def far_from_roofs(case: Case) -> Finding | None:
     """Kernels whose cost is known, long enough to reach speed, at under 0.3 of both roofs; those with too few blocks are
     another finding's. The saving is what a kernel at 0.7 of the same roof would leave.
 
-    On a CPU only matrix ops count: elementwise ops there run with one thread or few by design."""
+    On a CPU only matrix ops count whose work alone is as long: elementwise ops there run with one thread or few by design, and
+    what an op costs before it works differs several-fold from kind to kind."""
     phase, items = case.phase, case.given.items
     if phase.wall_us is None:
         return None
@@ -38,6 +39,7 @@ def far_from_roofs(case: Case) -> Finding | None:
     slow &= (work.time > STARTS * case.given.device.smallest_kernel_ns) & (items.roof.bound > 0)
     if case.on_host:
         slow &= np.isin(case.families, ("gemm", "attention", "moe", "convolution"))
+        slow &= items.roof.bound > STARTS * case.given.device.smallest_kernel_ns * 1e-9
     slow[starved(case)[0]] = False
     time, roof = work.time[slow] / 1e3, items.roof.bound[slow] * 1e6
     saving = float((time - roof / WELL_MADE).sum())
@@ -50,7 +52,7 @@ def far_from_roofs(case: Case) -> Finding | None:
         title="Kernels far from both roofs",
         saving_us=saving,
         saving_fraction=case.fraction(saving),
-        evidence=f"{int(slow.sum())} kernels take {ms(float(time.sum()))} at {roof.sum() / time.sum():.0%} of their roof: "
+        evidence=f"{ms(float(time.sum()))} go to {counted(int(slow.sum()), 'kernel')} at {roof.sum() / time.sum():.0%} of the roof; the heaviest: "
         f"{', '.join(f'{work.names[n].short} {ms(float(names[n]))}' for n in heavy)}",
         advice=ON_HOST if case.on_host else ON_DEVICE,
     )

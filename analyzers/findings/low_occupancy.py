@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..analysis import Finding
-from .case import Case, ms
+from .case import Case, counted, ms
 from .registry import finding
 
 LARGE = 0.05
@@ -35,7 +35,7 @@ def low_occupancy(case: Case) -> Finding | None:
         title="GEMMs with fewer tiles than the device has processors",
         saving_us=saving,
         saving_fraction=case.fraction(saving),
-        evidence=f"{len(rows)} kernels take {ms(float(time.sum()))} with {int(np.median(blocks))} blocks (median) on {units} processors",
+        evidence=f"{ms(float(time.sum()))} go to {counted(len(rows), 'kernel')} of {int(np.median(blocks))} blocks (median) on {units} processors",
         advice="Batch more tokens, or choose kernels that split the inner dimension (split-K, stream-K): "
         "model = torch.compile(model, mode='max-autotune').",
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from bench import FLOAT
+from bench import FLOAT, told
 from tracebuild import make_trace
 
 from boundby.analyzers.analysis import Phase
@@ -84,3 +84,15 @@ def test_large_products_are_compute() -> None:
     assert phase.bound == "compute"
     assert phase.achieved_tflops == pytest.approx(10e9 / 0.150 / 1e12)
     assert phase.ridge == pytest.approx(10.0)
+
+
+def test_slow_products_are_told_on_a_cpu_where_their_work_is_longer_than_any_start() -> None:
+    (phase,) = analysed([mm(3000 * n, 2500) for n in range(5)], [(0, 15_000)])
+    found = told(phase, "far-from-roofs")
+    assert found is not None
+    assert found.saving_us == pytest.approx(5 * (2500.0 - 400.8 / 0.7))
+    assert "set_num_threads" in found.advice
+    # [1, 100] x [100, 100] moves 40.8 kB: 4.08 us of work, two starts of 2 us.
+    small = {"name": "aten::mm", "dur_ns": 50 * US, "dims": ((1, 100), (100, 100)), "types": (FLOAT, FLOAT)}
+    (phase,) = analysed([{**small, "ts_ns": 60 * n * US} for n in range(5)], [(0, 300)])
+    assert told(phase, "far-from-roofs") is None

@@ -25,7 +25,7 @@ def test_idle_processors_cost_their_share_of_the_time() -> None:
     # 25 blocks on 100 processors: three quarters of 500 us.
     assert found.saving_us == pytest.approx(375.0)
     assert found.saving_fraction == pytest.approx(0.75)
-    assert "25 blocks (median) on 100 processors" in found.evidence
+    assert "5 kernels of 25 blocks (median) on 100 processors" in found.evidence
 
 
 def test_more_blocks_gain_no_more_than_the_roof_allows() -> None:
@@ -48,7 +48,7 @@ def test_slow_kernels_save_what_a_good_kernel_would() -> None:
     found = told(phase_of([on_grid(100.0, 200)] * 5, mark=PREFILL), "far-from-roofs")
     assert found is not None
     assert found.saving_us == pytest.approx(5 * (100.0 - 10.0 / 0.7))
-    assert "10% of their roof" in found.evidence
+    assert "5 kernels at 10% of the roof" in found.evidence
 
 
 @pytest.mark.parametrize(
