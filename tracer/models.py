@@ -111,7 +111,7 @@ def _pretrained(
     import transformers
 
     models: Any = transformers.AutoModelForCausalLM
-    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     folder, options = _source(spec)
     kind = torch_dtype(dtype)
     if kind is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from typing import Any
 
@@ -9,8 +10,8 @@ import msgspec
 import polars as pl
 
 from ..errors import EmptyTraceError, UnreadableTraceError
-from ..trace import FRAMES, KERNELS, LAUNCHES, MEMORY, OPS, SPANS, Header, Trace
-from .columns import Columns, Signatures, kernel_args_of
+from ..trace import Header, Trace
+from .columns import SCHEMAS, Columns, Signatures, kernel_args_of
 from .event import FLOAT_EXACT_BELOW_US, Event, ExactEvent
 from .notes import Notes
 from .salvage import outer
@@ -19,14 +20,6 @@ from .split import PIECE, split
 
 MAX_BYTES = 64 * 10**9
 MAX_EVENTS = 200_000_000
-SCHEMAS: dict[str, dict[str, Any]] = {
-    "kernels": KERNELS,
-    "launches": LAUNCHES,
-    "ops": OPS,
-    "spans": SPANS,
-    "frames": FRAMES,
-    "memory": MEMORY,
-}
 _TS = re.compile(rb'"ts"\s*:\s*"?(\d+)')
 _FAST = msgspec.json.Decoder(list[Event])
 _EXACT = msgspec.json.Decoder(list[ExactEvent])
@@ -43,6 +36,8 @@ def read_trace(
     file, name = open_source(source)
     notes = Notes()
     columns = Columns(notes, frames=frames)
+    collecting = gc.isenabled()
+    gc.disable()  # nothing that is read makes cycles, and a collection walks all of it again and again
     try:
         parts = split(blocks(file, name, notes, max_bytes), name, _decoder_for, notes, piece)
         for events in parts.pieces:
@@ -53,7 +48,9 @@ def read_trace(
                 )
     finally:
         file.close()
-    if not columns.timed and not columns.rows["memory"]["ts_ns"]:
+        if collecting:
+            gc.enable()
+    if not columns.timed:
         raise EmptyTraceError(f"{name}: holds no events; record it again, with work inside the profiler's block")
     return _trace(name, columns, outer(parts.head, parts.tail), notes)
 
@@ -64,8 +61,7 @@ def _decoder_for(start: bytes) -> msgspec.json.Decoder[Any]:
 
 
 def _trace(name: str, columns: Columns, keys: dict[str, Any], notes: Notes) -> Trace:
-    frames = {frame: columns.frame(frame, schema) for frame, schema in SCHEMAS.items()}
-    frames = {frame: _without_repeats(frame, data, notes) for frame, data in frames.items()}
+    frames = {name: columns.frame(name) for name in SCHEMAS}
     present = [f["ts_ns"].min() for n, f in frames.items() if f.height and n != "memory"]
     origin = int(min(present)) if present else 0  # type: ignore[type-var, arg-type]
     frames = {frame: data.with_columns(pl.col("ts_ns") - origin) for frame, data in frames.items()}
@@ -81,30 +77,6 @@ def _trace(name: str, columns: Columns, keys: dict[str, Any], notes: Notes) -> T
         origin_ns=origin,
         warnings=notes.warnings(),
     )
-
-
-_IDENTITY = {
-    "kernels": (["ts_ns", "dur_ns", "name", "device", "stream", "correlation"], "correlation"),
-    "launches": (["ts_ns", "dur_ns", "name", "tid", "correlation"], "correlation"),
-    "ops": (["ts_ns", "dur_ns", "name", "tid", "external_id"], "external_id"),
-}
-
-
-def _without_repeats(frame: str, data: pl.DataFrame, notes: Notes) -> pl.DataFrame:
-    """Drop events that stand twice: the same moment, place and id."""
-    if frame not in _IDENTITY or not data.height:
-        return data
-    columns, key = _IDENTITY[frame]
-    repeated = (
-        ~data.select(pl.struct(columns).is_first_distinct()).to_series()
-        & data[key].is_not_null()
-        & (data["dur_ns"] > 0)
-    )
-    n = int(repeated.sum())
-    if n:
-        notes.add("duplicate-events", "events that stand twice in the trace are counted once", n)
-        data = data.filter(~repeated)
-    return data
 
 
 def _header(keys: dict[str, Any]) -> Header:

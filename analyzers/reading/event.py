@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -30,17 +31,20 @@ _NAMES = {
     "external_id2": "external id",
 }
 RAW = msgspec.Raw()
+NULL = -(2**63)
+"""Stands for an absent integer in the columns, which are plain int64 while they grow."""
 
 
 class Args(msgspec.Struct, gc=False, rename=lambda n: _NAMES.get(n, n)):
     """Arguments of an event."""
 
-    correlation: int | None = None
-    external_id: int | None = None
-    external_id2: int | None = None
-    device: int | None = None
-    stream: int | None = None
-    bytes: int | None = None
+    correlation: int = NULL
+    external_id: int = NULL
+    external_id2: int = NULL
+    device: int = NULL
+    stream: int = NULL
+    bytes: int | str = NULL
+    """Of a copy or set; ROCm's runtime calls write it as text."""
     dims: msgspec.Raw = RAW
     types: msgspec.Raw = RAW
     strides: msgspec.Raw = RAW
@@ -54,11 +58,11 @@ class Args(msgspec.Struct, gc=False, rename=lambda n: _NAMES.get(n, n)):
     out_elements: msgspec.Raw = RAW
     group_size: msgspec.Raw = RAW
     comm_dtype: msgspec.Raw = RAW
-    size: int | None = None
-    allocated: int | None = None
-    reserved: int | None = None
-    device_type: int | None = None
-    device_id: int | None = None
+    size: int = NULL
+    allocated: int = NULL
+    reserved: int = NULL
+    device_type: int = NULL
+    device_id: int = NULL
     python_id: int | None = None
     parent_id: int | None = None
     kernel_kwargs: msgspec.Raw = RAW
@@ -74,7 +78,7 @@ class Event(msgspec.Struct, gc=False):
     pid: int | str = 0
     tid: int | str = 0
     ts: float = 0.0
-    dur: float | None = None
+    dur: float = math.nan
     args: Args | None = None
 
 

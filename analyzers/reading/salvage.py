@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+
+import msgspec
 
 from .event import AnyEvent, loose
 from .notes import Notes
@@ -12,6 +14,7 @@ from .notes import Notes
 _JUMP = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.S)
 _STARTS = re.compile(rb'\{\s*"(?:ph|name|cat|ts|pid|tid|id|args|dur|s|bp)"\s*:')
 MOST_JOINS = 40
+_RAW = msgspec.json.Decoder(list[msgspec.Raw])
 _BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _NAME = re.compile(r'("name"\s*:\s*")(.*?)("\s*(?:,\s*"(?:pid|tid|ts|dur|args|cat|ph|id|bp|s)"\s*:|\}\s*$))', re.S)
 
@@ -38,6 +41,25 @@ def _balanced(data: bytes | bytearray, end: int) -> bool:
             if depth < 0:
                 return False
     return depth == 0
+
+
+def one_by_one(data: bytes, decoder: msgspec.json.Decoder[list[AnyEvent]], notes: Notes) -> Iterator[list[AnyEvent]]:
+    """A piece whose events do not decode together: those that do alone, then the others field by field. Text that is no
+    JSON is mended event by event (`salvage`)."""
+    try:
+        raw = _RAW.decode(b"[" + data.strip().strip(b",") + b"]")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        yield salvage(data, notes)
+        return
+    typed: list[AnyEvent] = []
+    others: list[AnyEvent] = []
+    for event in raw:
+        try:
+            typed += decoder.decode(b"[" + event + b"]")
+        except (msgspec.MsgspecError, UnicodeDecodeError):  # noqa: PERF203 - a few events of a piece at most
+            others += salvage(bytes(event), notes)
+    yield typed
+    yield others
 
 
 def salvage(data: bytes, notes: Notes) -> list[AnyEvent]:

@@ -11,7 +11,7 @@ import msgspec
 from ..errors import UnreadableTraceError
 from .event import AnyEvent
 from .notes import Notes
-from .salvage import array_end, salvage
+from .salvage import array_end, one_by_one
 
 PIECE = 1 << 19
 """Bytes decoded at once: about a core's second-level cache."""
@@ -91,8 +91,9 @@ def _pieces(
                 elif len(buffer) < piece_now:
                     break
                 continue
-            events = salvage(bytes(buffer[:cut]), notes)
-        yield events
+            yield from one_by_one(bytes(memoryview(buffer)[:cut]), decoder, notes)
+        else:
+            yield events
         del buffer[: cut + 1]
     for block in text:
         buffer += block
@@ -112,7 +113,7 @@ def _cut(buffer: bytearray, decoder: msgspec.json.Decoder[list[AnyEvent]]) -> tu
         try:
             return comma, decoder.decode(b"[" + bytes(memoryview(buffer)[:comma]) + b"]")
         except msgspec.ValidationError:
-            return comma, None
+            return comma, None  # well-formed, and some event has a field of another type
         except (msgspec.DecodeError, UnicodeDecodeError):
             end = comma
     return first, None
@@ -149,4 +150,4 @@ def _last(
     try:
         yield decoder.decode(b"[" + trimmed + b"]")
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        yield salvage(body, notes)
+        yield from one_by_one(body, decoder, notes)
