@@ -182,7 +182,7 @@ def _phase(
 ) -> Phase:
     steps = [found.steps[n] for n in group.numbers]
     edges = frozenset[int]() if account.on_host or recording is not None else _edges(account.windows)
-    untraced = _untraced(steps[0].label, recording)
+    untraced = [_untraced(step.label, recording) for step in steps]
     times = account_phase(
         group.numbers,
         account.windows,
@@ -190,7 +190,7 @@ def _phase(
         account.idle,
         account.items.work,
         account.items.classes,
-        untraced_ns=untraced.median_us * 1e3 if untraced is not None else None,
+        untraced_ns=[None if u is None else u.median_us * 1e3 for u in untraced],
         edges=edges,
     )
     mine = np.isin(account.items.owner, group.numbers)
@@ -206,7 +206,7 @@ def _phase(
         edges=edges,
         n_launches=len(np.unique(launch[launch >= 0])),
         device=device,
-        untraced_us=() if untraced is None else tuple(untraced.samples_us),
+        untraced_us=tuple(t for u in {id(u): u for u in untraced if u is not None}.values() for t in u.samples_us),
         host_calls=host_calls(linked, steps),
         predicted=predict_phase(facts, device, steps),
         capacity=capacity_evidence(linked, steps, device, recording),

@@ -69,10 +69,11 @@ def account_phase(
     work: Work,
     classes: Ints,
     *,
-    untraced_ns: float | None,
+    untraced_ns: Sequence[float | None],
     edges: frozenset[int],
 ) -> TimeAccount | None:
-    """Add up a phase's steps (by number); None when none of them has a window. `edges` are the steps at either end of
+    """Add up a phase's steps (by number); None when none of them has a window. `untraced_ns` is the median of each step's
+    shape without the profiler. `edges` are the steps at either end of
     the capture."""
     wanted = np.array([n for n in numbers if not windows.empty[n]], np.int64)
     if not len(wanted) or (windows.close_ns[wanted] <= windows.open_ns[wanted]).all():
@@ -95,7 +96,11 @@ def account_phase(
 
     traced = (windows.close_ns - windows.open_ns)[wanted].astype(float)
     occupied = busy_table.sum(axis=1)
-    undistorted = None if untraced_ns is None else np.minimum(untraced_ns, np.maximum(traced, occupied))
+    untraced = np.array([np.nan if t is None else t for t in untraced_ns], float)[
+        [list(numbers).index(w) for w in wanted]
+    ]
+    # A step that was never timed without the profiler keeps its traced wall.
+    undistorted = np.fmin(untraced, np.maximum(traced, occupied))
     idle_table, scale = _without_profiler(idle_table, occupied, undistorted)
     computes = work.kind[pieces.item[mine]] != MEMCPY
     busy = np.bincount(busy_at[computes], weights=own[computes], minlength=n).astype(float)
@@ -114,7 +119,7 @@ def account_phase(
         by_class=table.sum(axis=0),
         causes={cause: ns for cause, ns in causes.items() if ns > 0},
         traced_wall=float(traced.sum()),
-        untraced_median=untraced_ns,
+        untraced_median=None if np.isnan(untraced).any() else float(np.median(untraced)),
         edge_lead_in=float((length[lead] * scale[gap_at[lead]]).sum()),
         step_wall=table.sum(axis=1),
         step_busy=busy,
@@ -122,15 +127,12 @@ def account_phase(
     )
 
 
-def _without_profiler(idle: Floats, occupied: Floats, undistorted: Floats | None) -> tuple[Floats, Floats]:
+def _without_profiler(idle: Floats, occupied: Floats, undistorted: Floats) -> tuple[Floats, Floats]:
     """Idle time per step and class with wall = max(undistorted wall, occupied time): the profiler slows the host, so
     launch time is what remains. Returns the table and the factor applied to each step's launch time.
 
     The undistorted wall of a step is its untraced median, and never more than its traced wall: a profiler takes time
     and gives none, so an untraced median above that is the machine's noise."""
-    scale = np.ones(len(occupied))
-    if undistorted is None:
-        return idle, scale
     idle = idle.copy()
     allowed = np.maximum(undistorted - occupied, 0.0)
     launch = idle[:, LAUNCH].copy()
