@@ -96,9 +96,8 @@ def account_phase(
 
     traced = (windows.close_ns - windows.open_ns)[wanted].astype(float)
     occupied = busy_table.sum(axis=1)
-    untraced = np.array([np.nan if t is None else t for t in untraced_ns], float)[
-        [list(numbers).index(w) for w in wanted]
-    ]
+    known = {n: np.nan if t is None else t for n, t in zip(numbers, untraced_ns, strict=True)}
+    untraced = np.array([known[n] for n in wanted.tolist()], float)
     # A step that was never timed without the profiler keeps its traced wall.
     undistorted = np.fmin(untraced, np.maximum(traced, occupied))
     idle_table, scale = _without_profiler(idle_table, occupied, undistorted)
