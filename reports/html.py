@@ -43,11 +43,11 @@ def render(analysis: Analysis, caps: Caps | None = None) -> str:
 
 
 def _render(analysis: Analysis, caps: Caps) -> str:
-    css, script = _asset("report.css"), _asset("report.js")
+    css, script = inline_asset("report.css"), inline_asset("report.js")
     views = view_phases(analysis, caps)
     more = len(analysis.phases) - len(views)
     return (
-        _environment()
+        environment()
         .get_template("report.html")
         .render(
             analysis=analysis,
@@ -55,7 +55,7 @@ def _render(analysis: Analysis, caps: Caps) -> str:
             more_phases=more,
             css=Markup(css),  # noqa: S704
             script=Markup(script),  # noqa: S704
-            policy=_policy(css, script),
+            policy=policy_for(css, script),
             environment=flatten(analysis.trace.metadata),
             memory=memory_of(analysis),
             classes=CLASSES,
@@ -65,7 +65,7 @@ def _render(analysis: Analysis, caps: Caps) -> str:
     )
 
 
-def _policy(css: str, script: str) -> str:
+def policy_for(css: str, script: str) -> str:
     """Only this very style and script; no connection, frame, form, font, or image but one in the page itself."""
     return (
         f"default-src 'none'; style-src 'sha256-{_digest(css)}'; script-src 'sha256-{_digest(script)}'; "
@@ -78,7 +78,8 @@ def _digest(text: str) -> str:
 
 
 @cache
-def _asset(name: str) -> str:
+def inline_asset(name: str) -> str:
+    """A file of templates/ as text."""
     return files("boundby.reports").joinpath("templates", name).read_text(encoding="utf-8")
 
 
@@ -86,11 +87,12 @@ class _Templates(BaseLoader):
     """Templates by way of package resources, so that they load from a zip too."""
 
     def get_source(self, environment: Environment, template: str) -> Any:  # noqa: ARG002
-        return _asset(template), None, lambda: True
+        return inline_asset(template), None, lambda: True
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates, with the filters that every page shares. Escapes by default."""
     made = Environment(
         loader=_Templates(), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
