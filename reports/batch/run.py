@@ -132,7 +132,7 @@ def _backend(name: str, scheduler: str | None) -> Iterator[Any]:
     except ImportError:
         raise UsageError("--backend dask needs dask.distributed; pip install 'boundby[fleet]'") from None
     try:
-        client = Client(scheduler, timeout="20s")
+        client = Client(scheduler, timeout="20s")  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(f"--scheduler {scheduler}: cannot be reached ({error})") from None
     with client, parallel_config(backend="dask"):
