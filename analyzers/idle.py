@@ -69,7 +69,8 @@ def explain_gaps(work: Work, linked: Linked, gaps: Gaps, *, latency_ns: int) -> 
 def _split_host_late(
     linked: Linked, gaps: Gaps, launch: Ints, late: npt.NDArray[np.bool_], causes: dict[str, Ints]
 ) -> None:
-    """What the launching thread did within each gap: runtime calls by kind, and the rest is Python and framework."""
+    """What the launching thread did within each gap until its launch returned: runtime calls by kind, and the rest is
+    Python and framework. From then on the gap is start latency: what the host does next does not hold this item up."""
     launches = linked.trace.launches
     tid = launches["tid"].to_numpy()
     start = launches["ts_ns"].to_numpy()
@@ -78,10 +79,12 @@ def _split_host_late(
     thread_of_gap = tid[launch]
     for thread in np.unique(thread_of_gap[late]):
         rows = np.flatnonzero(late & (thread_of_gap == thread))
-        left = gaps.end[rows] - gaps.start[rows]
+        until = np.minimum(gaps.end[rows], end[launch[rows]])
+        causes[DISPATCH][rows] = gaps.end[rows] - until
+        left = until - gaps.start[rows]
         for number, cause in enumerate(HOST_CAUSES):
             calls = np.flatnonzero((tid == thread) & (kinds == number))
-            spent = Union.of(start[calls], end[calls]).covered(gaps.start[rows], gaps.end[rows])
+            spent = Union.of(start[calls], end[calls]).covered(gaps.start[rows], until)
             spent = np.minimum(spent, left)
             causes[cause][rows] = spent
             left = left - spent

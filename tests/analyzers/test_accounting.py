@@ -78,7 +78,8 @@ def test_a_window_opens_with_the_span_when_the_device_was_waiting() -> None:
     (phase,) = analysed(steps((0, 50)), enqueued(6.0, 6, launched=4.0))
     assert phase.wall_us == pytest.approx(66.0)
     assert phase.busy_us == pytest.approx(60.0)
-    assert phase.launch_causes["python_and_framework"] == pytest.approx(6.0)
+    # The launch call returned at 4.005; from there to 6 it is the device's start latency.
+    assert phase.launch_causes == pytest.approx({"python_and_framework": 4.005, "dispatch": 1.995})
 
 
 def test_a_window_opens_at_the_first_kernel_when_the_device_was_still_busy() -> None:
@@ -136,9 +137,10 @@ def test_a_gap_whose_launch_came_late_is_launch_by_what_the_host_did() -> None:
     pairs = [*enqueued(6.0, 5, launched=4.0), kernel(96.0, 106.0, 90.0, 50)]
     sync = {"ts_ns": 50_000, "dur_ns": 30_000, "name": "cudaStreamSynchronize"}
     (phase,) = analysed(steps((0, 99)), pairs, calls=(sync,))
-    # From 56 to 96 the device waits: it finishes inside the synchronisation (56 to 80), then Python runs to the launch.
+    # From 56 to 96 the device waits: it finishes inside the synchronisation (56 to 80), then Python runs until the call returns.
     assert phase.launch_causes["synchronize"] == pytest.approx(24.0)
-    assert phase.launch_causes["python_and_framework"] == pytest.approx(6.0 + 16.0)
+    assert phase.launch_causes["python_and_framework"] == pytest.approx(4.005 + 12.0)
+    assert phase.launch_causes["dispatch"] == pytest.approx(1.995 + 4.0)
     assert phase.host_calls["synchronize"] == 1
 
 
@@ -147,7 +149,7 @@ def test_a_short_gap_before_an_enqueued_kernel_is_dispatch_and_a_long_one_a_stal
     pairs += [kernel(60.0, 70.0, 4.6, 50, took=0.01), kernel(170.0, 180.0, 4.7, 51, took=0.01)]
     (phase,) = analysed(steps((0, 50)), pairs)
     assert phase.shares is not None
-    assert phase.launch_causes["dispatch"] == pytest.approx(4.0)
+    assert phase.launch_causes["dispatch"] == pytest.approx(1.995 + 4.0)
     assert phase.shares.stall == pytest.approx(100.0 / 180.0)
 
 
