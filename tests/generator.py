@@ -8,6 +8,7 @@ beside the events by the definitions of docs/method.md, in plain loops, and shar
 from __future__ import annotations
 
 import json
+import statistics
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,11 +57,21 @@ class _Machine:
     host: int = 1_000_000
     free: int = 0
     number: int = 0
+    latency: int = LATENCY_NS
+    unqueued: list[int] = field(default_factory=list)
+    """Delays of launches that found the device idle, after the first recorded kernel."""
 
 
 def lay_out(steps: list[list[Work]], *, earlier_ns: int = 0) -> tuple[bytes, list[Truth]]:
     """The trace as JSON, and the truth of each step. `earlier_ns` of unrecorded-launch work keeps the device busy at first."""
-    machine = _Machine()
+    # The longest start latency is a figure of the whole trace: lay it out once for that, then again for the truth.
+    first = _lay_out(steps, earlier_ns, LATENCY_NS)[2]
+    latency = max(LATENCY_NS, int(3 * statistics.median(first))) if first else LATENCY_NS
+    return _lay_out(steps, earlier_ns, latency)[:2]
+
+
+def _lay_out(steps: list[list[Work]], earlier_ns: int, latency: int) -> tuple[bytes, list[Truth], list[int]]:
+    machine = _Machine(latency=latency)
     machine.free = machine.host
     if earlier_ns:
         machine.free += earlier_ns
@@ -71,7 +82,7 @@ def lay_out(steps: list[list[Work]], *, earlier_ns: int = 0) -> tuple[bytes, lis
         truths.append(truth)
         machine.host += 5_000
     trace = {"schemaVersion": 1, "deviceProperties": [], "traceEvents": machine.events}
-    return json.dumps(trace).encode(), truths
+    return json.dumps(trace).encode(), truths, machine.unqueued
 
 
 def _step(machine: _Machine, index: int, works: list[Work], closed: int) -> tuple[Truth, int]:
@@ -92,10 +103,13 @@ def _step(machine: _Machine, index: int, works: list[Work], closed: int) -> tupl
             extra = work.wait_ns if node == 0 else work.between_ns
             start = max(returned, machine.free) + extra
             if busy_until is None:
-                waited = start - returned <= LATENCY_NS
+                waited = start - returned <= machine.latency
                 opened = min(max(span, closed), start) if waited else start
                 busy_until, truth.wall = opened, -opened
-            _gap(truth, busy_until, start, returned, work, held, graph=launched if name == "cudaGraphLaunch" else None)
+            graph = launched if name == "cudaGraphLaunch" else None
+            _gap(truth, busy_until, start, returned, work, held, graph=graph, latency=machine.latency)
+            if node == 0 and machine.free <= launched and any(e["cat"] == "kernel" for e in machine.events):
+                machine.unqueued.append(start - returned)
             _kernel(machine, start, duration, machine.number)
             machine.free = busy_until = start + duration
             truth.busy += duration
@@ -111,7 +125,15 @@ def _step(machine: _Machine, index: int, works: list[Work], closed: int) -> tupl
 
 
 def _gap(
-    truth: Truth, opened: int, ended: int, returned: int, work: Work, held: tuple[int, int], *, graph: int | None
+    truth: Truth,
+    opened: int,
+    ended: int,
+    returned: int,
+    work: Work,
+    held: tuple[int, int],
+    *,
+    graph: int | None,
+    latency: int,
 ) -> None:
     if ended <= opened:
         return
@@ -127,7 +149,7 @@ def _gap(
             causes[cause] = causes.get(cause, 0) + ns
             left -= ns
         causes["python_and_framework"] = causes.get("python_and_framework", 0) + left
-    elif ended - opened <= LATENCY_NS:
+    elif ended - opened <= latency:
         causes["dispatch"] = causes.get("dispatch", 0) + ended - opened
     else:
         truth.stall += ended - opened
