@@ -26,7 +26,7 @@ def devices(
         return
     from rich.table import Table
 
-    from boundby.analyzers.device_table import known_devices
+    from boundby.analyzers.device_rows import known_devices
 
     from ..terminal import console
 
