@@ -25,6 +25,10 @@ CAUSE_WORDS = {
 }
 
 
+TOLD_FROM = 0.5
+"""Cost coverage from which a phase's rates are worth saying: below it they are of a part that may be no sample."""
+
+
 def describe(given: PhaseInput, account: TimeAccount | None, verdict: Verdict, sums: Sums) -> tuple[str, ...]:
     """The verdict's evidence, most telling first."""
     said = list(verdict.reasons)
@@ -45,7 +49,9 @@ def _time(account: TimeAccount) -> list[str]:
 
 def _rates(given: PhaseInput, account: TimeAccount, sums: Sums) -> list[str]:
     device, wall = given.device, account.wall * 1e-9
-    said = []
+    said: list[str] = []
+    if sums.coverage is None or sums.coverage < TOLD_FROM:
+        return said
     if sums.flops:
         rate = sums.flops / wall / 1e12
         share = f" ({sums.t_flops / wall:.1%} of the peak of the units that run them)" if sums.t_flops else ""
