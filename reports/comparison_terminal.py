@@ -14,7 +14,7 @@ from .terminal import console
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rich.console import Console
+    from rich.console import Console, JustifyMethod
 
     from boundby.analyzers.comparison.compare import Comparison
     from boundby.analyzers.comparison.gates import GateResult
@@ -60,7 +60,10 @@ def _line(out: Console, text: str, style: str = "") -> None:
 def _table(out: Console, heads: Sequence[str], rows: Iterable[tuple[str, ...]]) -> None:
     table = Table(box=None, padding=(0, 2, 0, 2), header_style="dim")
     for number, head in enumerate(heads):
-        table.add_column(head, justify="left" if number in (0, 3) else "right", overflow="ellipsis", no_wrap=True)
+        justify: JustifyMethod = "left" if number in (0, 3) else "right"
+        table.add_column(
+            head, justify=justify, overflow="ellipsis", no_wrap=True, min_width=len(head) if number else None
+        )
     filled = False
     for row in rows:
         table.add_row(*(Text(inert(cell)) for cell in row))

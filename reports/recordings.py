@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from boundby.analyzers.comparison.baseline import BASELINE_SCHEMA, Baseline
 from boundby.analyzers.errors import UnreadableTraceError
 
+_SUFFIXES = re.compile(r"(\.(json|gz|zst))+$")
 HEAD = 4096
 """An analysis and a baseline name themselves within this many bytes."""
 
@@ -32,11 +34,11 @@ def is_result(file: Path) -> bool:
 
 
 def recordings_in(folder: Path) -> dict[str, Path]:
-    """The recordings of a folder by file name without its suffixes, so that two folders of one job pair up."""
+    """The recordings of a folder by file name without its format, so that a trace and an analysis of it pair up."""
     found = {}
     for file in sorted(folder.iterdir()):
         if file.is_file() and any(s in file.suffixes for s in (".json", ".gz", ".zst")):
-            found[file.name.split(".")[0]] = file
+            found[_SUFFIXES.sub("", file.name)] = file
     if not found:
         raise UnreadableTraceError(f"{folder}: holds no .json, .gz or .zst file; name a folder of recordings")
     return found

@@ -19,8 +19,8 @@ from .models import load_model
 from .modules import ModuleMarks
 from .session import Session
 
-PREFILLS, TRACED_PREFILLS, MOST_TRACED = 5, 3, 16
-"""Timed prefills; prefills and decode steps in the trace."""
+PREFILLS, TRACED_PREFILLS, MOST_TRACED = 8, 3, 16
+"""Timed prefills, as many as a comparison of times needs; prefills and decode steps in the trace."""
 Progress = Callable[[str, float | None], None]
 
 

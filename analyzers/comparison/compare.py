@@ -39,12 +39,14 @@ class KernelChange(msgspec.Struct, frozen=True):
 
 
 class TimeShift(msgspec.Struct, frozen=True):
-    """The ratio of median step times with its p value and 99 % interval; p None for too few samples."""
+    """The ratio of median step times with its p value and 99 % interval, and the ratio of the fastest tenths; p None for too
+    few samples."""
 
     ratio: float
     p: float | None
     low: float
     high: float
+    fast: float
 
 
 class PhaseChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,6 +82,15 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         """Device and thread count agree: only then do times compare."""
         machine = ("device", "device_kind", "device_driver", "settings_threads")
         return not any(key in self.environment for key in machine)
+
+    @property
+    def other_work(self) -> list[str]:
+        """Facts of the workload that differ, in words: a step then does other work, and takes other time for that alone."""
+        return [
+            f"{key.removeprefix('workload_')}: {a} -> {b}"
+            for key, (a, b) in self.environment.items()
+            if key in ("workload_batch", "workload_prompt_tokens", "workload_new_tokens")
+        ]
 
 
 def compare(before: Baseline, after: Baseline) -> Comparison:
@@ -129,7 +140,7 @@ def _phase(before: BaselinePhase | None, after: BaselinePhase | None) -> PhaseCh
         after=after,
         figures=tuple(FigureChange(name, a.get(name), b.get(name)) for name in names),
         kernels=_kernels(before, after),
-        time=None if moved is None else TimeShift(moved.ratio, moved.p, moved.low, moved.high),
+        time=None if moved is None else TimeShift(moved.ratio, moved.p, moved.low, moved.high, moved.fast),
         like_with_like=before is not None and after is not None and before.untraced == after.untraced,
     )
 

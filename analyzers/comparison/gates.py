@@ -2,7 +2,8 @@
 
 A gate is a name, alone or with a tolerance: a percentage (`5%`: of the value before) or an absolute amount (`0`, `1.5`).
 Gates on cause compare counts and labels, which repeat exactly; gates on time need a change that is larger than the
-tolerance and that a rank test and a bootstrap interval do not lay to chance, on the same machine.
+tolerance, in the fastest steps too, and that a rank test and a bootstrap interval do not lay to chance, on the same
+machine at the same workload.
 """
 
 from __future__ import annotations
@@ -187,9 +188,13 @@ def _time(gate: Gate, change: PhaseChange, comparison: Comparison) -> GateResult
     if not comparison.same_machine:
         facts = [k for k in comparison.environment if k.startswith(("device", "settings_threads"))]
         return _result(gate, change, "unknown", f"{gate.name}: recorded on different machines ({', '.join(facts)})")
+    if comparison.other_work:
+        return _result(
+            gate, change, "unknown", f"{gate.name}: other work was timed ({', '.join(comparison.other_work)})"
+        )
     if not change.like_with_like or change.time is None:
         return _result(gate, change, "unknown", f"{gate.name}: one side is timed with the profiler, the other without")
-    moved = Shift(change.time.ratio, change.time.p, change.time.low, change.time.high)
+    moved = Shift(change.time.ratio, change.time.p, change.time.low, change.time.high, change.time.fast)
     n = (len(before.samples_us), len(after.samples_us))
     if moved.p is None:
         return _result(
@@ -197,7 +202,7 @@ def _time(gate: Gate, change: PhaseChange, comparison: Comparison) -> GateResult
         )
     words = (
         f"{gate.name}: x{moved.ratio:.3f} (99 % interval {moved.low:.3f} to {moved.high:.3f}, "
-        f"p = {moved.p:.2g}, {n[0]} and {n[1]} samples)"
+        f"p = {moved.p:.2g}, fastest tenth x{moved.fast:.3f}, {n[0]} and {n[1]} samples)"
     )
     outcome: Outcome = (
         "fail" if moved.slower(gate.tolerance) else "improved" if moved.faster(gate.tolerance) else "pass"

@@ -183,3 +183,24 @@ def test_phases_pair_by_kind_when_the_shape_changed() -> None:
     (change,) = compare(before, after).phases
     assert change.before is not None
     assert change.after is not None
+
+
+def test_slow_steps_beside_fast_ones_as_before_are_other_work_on_the_machine() -> None:
+    """The median is 4 times as long, but a fifth of the steps take what they took: the code cannot be slower."""
+    quiet, busy = [1000.0] * 24, [1000.0] * 5 + [4000.0] * 19
+    assert outcomes(recorded(samples=quiet), recorded(samples=busy), "itl:5%") == ["pass"]
+    assert outcomes(recorded(samples=busy), recorded(samples=quiet), "itl:5%") == ["pass"]
+
+
+def test_every_step_slower_fails_however_noisy() -> None:
+    quiet, slower = [1000.0] * 24, [1200.0] * 5 + [4800.0] * 19
+    (result,) = run_gates(compare(recorded(samples=quiet), recorded(samples=slower)), parse_gates("itl:5%"))
+    assert result.outcome == "fail"
+    assert "fastest tenth x1.200" in result.message
+
+
+def test_another_batch_is_other_work_and_its_time_cannot_be_told() -> None:
+    before = recorded(samples=[1.0] * 20, environment={"workload_batch": 1})
+    after = recorded(samples=[2.0] * 20, environment={"workload_batch": 2})
+    (result,) = run_gates(compare(before, after), parse_gates("itl:5%"))
+    assert (result.outcome, result.message) == ("unknown", "itl: other work was timed (batch: 1 -> 2)")
