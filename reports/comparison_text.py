@@ -42,7 +42,8 @@ def time_line(change: PhaseChange) -> str | None:
     counts = f"{len(change.before.samples_us)} and {len(change.after.samples_us)} {how} steps"
     if t.p is None:
         return f"step time x{t.ratio:.3f} ({counts}: too few to tell a change from chance)"
-    return f"step time x{t.ratio:.3f} (99 % interval {t.low:.3f} to {t.high:.3f}, p = {t.p:.2g}, fastest tenth x{t.fast:.3f}, {counts})"
+    sure = f"99 % interval {t.low:.3f} to {t.high:.3f}, p = {t.p:.2g}, fastest tenth x{t.fast:.3f}"
+    return f"step time x{t.ratio:.3f} ({sure}, {counts})"
 
 
 def figure_rows(change: PhaseChange) -> Iterator[tuple[str, str, str, str]]:
