@@ -23,11 +23,13 @@ from .device_table import resolve_device
 from .engines import find_steps
 from .facts import ModelFacts, facts_for
 from .findings import findings_of
+from .graph_costs import explain_kernels
 from .host_account import assign_ops, cut_spans
 from .host_calls import host_calls
 from .idle import Idle, explain_gaps
 from .metadata import public_metadata
-from .phase import PhaseInput, build_phase
+from .phase import build_phase
+from .phase_input import PhaseInput
 from .phases import PhaseGroup, group_phases
 from .predicted import predict_phase
 from .reading import read_trace
@@ -117,6 +119,8 @@ class Account:
     idle: Idle
     on_host: bool
     missing: str
+    notes: tuple[str, ...]
+    """How costs that no op tells became known."""
 
 
 def runs_on_host(trace: Trace) -> bool:
@@ -130,12 +134,15 @@ def _account(
 ) -> Account:
     trace, steps = linked.trace, found.steps
     on_host = runs_on_host(trace)
+    notes: tuple[str, ...] = ()
     if on_host:
         work = host_work(linked, own_ns=own_times(linked))
         owner, windows = assign_ops(work, linked, steps)
     else:
         work = device_work(linked)
         owner = assign_steps(work, linked, steps)
+        explained = explain_kernels(work, linked, owner, steps, facts, device)
+        work, facts, notes = explained.work, explained.facts, explained.notes
         latency = idle_queue_delay(work, linked)
         windows = windows_of(work, linked, steps, owner, idle_ns=latency)
     units = units_of_calls(work, recording)
@@ -151,7 +158,7 @@ def _account(
     parts, part_of = parts_of(work, linked, facts)
     ways, known_of = known_by(work)
     items = Items(work, roof, classes, owner, parts, part_of, ways, known_of, gap_before)
-    return Account(items, windows, pieces, idle, on_host, _missing(trace))
+    return Account(items, windows, pieces, idle, on_host, _missing(trace), notes)
 
 
 def _missing(trace: Trace) -> str:
@@ -210,7 +217,7 @@ def _phase(
         host_calls=host_calls(linked, steps),
         predicted=predict_phase(facts, device, steps),
         capacity=capacity_evidence(linked, steps, device, recording),
-        notes=found.notes,
+        notes=(*found.notes, *account.notes),
         missing=account.missing,
     )
     phase = build_phase(given)

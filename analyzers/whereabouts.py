@@ -35,6 +35,8 @@ def parts_of(work: Work, linked: Linked, facts: ModelFacts | None) -> tuple[tupl
 
 
 def _part(work: Work, marks: list[ModuleMark], sizes: Sizes, mark: int, call: int, name: int) -> str:
+    if call >= 0 and "part" in work.calls[call].extra:
+        return str(work.calls[call].extra["part"])
     cost = work.costs[call] if call >= 0 else None
     family = cost.family if cost is not None else work.names[name].family
     dims = work.calls[call].dims if call >= 0 else ()
