@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from .classes import CLASSES
 from .idle import DISPATCH, PYTHON
+from .phase_input import PhaseInput, Sums
 from .time_account import TINY, TimeAccount
 from .verdict import Verdict
-
-if TYPE_CHECKING:
-    from .phase import PhaseInput, Sums
 
 CAUSE_WORDS = {
     "synchronize": "the host waiting in a synchronisation",

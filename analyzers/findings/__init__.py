@@ -12,7 +12,7 @@ from boundby.tracer.marks import Recording
 from ..analysis import Finding, Phase
 from ..correlate import Linked
 from ..facts import ModelFacts
-from ..phase import PhaseInput
+from ..phase_input import PhaseInput
 from .case import Case
 from .registry import diagnoses, finding
 

@@ -16,7 +16,7 @@ from ..correlate import Linked
 from ..facts import ModelFacts
 
 if TYPE_CHECKING:
-    from ..phase import PhaseInput
+    from ..phase_input import PhaseInput
 
 
 @dataclass(frozen=True, slots=True)
