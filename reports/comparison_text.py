@@ -50,8 +50,7 @@ def figure_rows(change: PhaseChange) -> Iterator[tuple[str, str, str, str]]:
     """Name, before, after and change of every figure that moved notably, or is known on one side only."""
     for figure in change.figures:
         if figure.before is None or figure.after is None or _moved(figure):
-            ratio = "" if figure.ratio is None else f"{figure.ratio - 1:+.1%}"
-            yield figure.name, _figure(figure.name, figure.before), _figure(figure.name, figure.after), ratio
+            yield figure.name, _figure(figure.name, figure.before), _figure(figure.name, figure.after), _change(figure)
 
 
 def kernel_rows(change: PhaseChange, most: int) -> Iterator[tuple[str, str, str, str]]:
@@ -73,6 +72,15 @@ def summary(results: Sequence[GateResult]) -> str:
     }
     words = {"fail": "failed", "unknown": "could not tell", "pass": "passed", "improved": "improved"}
     return ", ".join(f"{n} {words[outcome]}" for outcome, n in counts.items() if n) or "no gate applied"
+
+
+def _change(figure: FigureChange) -> str:
+    """In per cent; of a share in points, since a per cent of a per cent misleads."""
+    if figure.before is None or figure.after is None:
+        return ""
+    if figure.name.startswith("share_"):
+        return f"{(figure.after - figure.before) * 100:+.0f} points"
+    return "" if figure.ratio is None else f"{figure.ratio - 1:+.1%}"
 
 
 def _moved(figure: FigureChange) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ def comparison_markdown(comparison: Comparison, results: Sequence[GateResult] = 
         if chosen:
             lines += [f"**{title}**", "", *(f"- `{_code(r.phase)}` {_text(r.message)}" for r in chosen), ""]
     for change in comparison.phases:
-        lines += ["<details><summary>" + _text(words.phase_title(change)) + "</summary>", ""]
+        lines += [f"<details><summary>{_html(words.phase_title(change))}</summary>", ""]
         timed = words.time_line(change)
         lines += [timed, ""] if timed else []
         lines += _table(("figure", "before", "after", "change"), words.figure_rows(change))
@@ -47,6 +48,11 @@ def _table(heads: Sequence[str], rows: Iterable[tuple[str, ...]]) -> list[str]:
 def _text(text: str) -> str:
     """Untrusted text as Markdown shows it: no markup, no mention, no link."""
     return re.sub(r"([\\`*_{}\[\]<>()#+!|~@:&$])", r"\\\1", inert(text)).replace("\\<", "&lt;").replace("\\>", "&gt;")
+
+
+def _html(text: str) -> str:
+    """Untrusted text inside an HTML tag, where Markdown's backslashes would show; entities keep it from linking."""
+    return re.sub(r"[@`\[\]]", lambda m: f"&#{ord(m[0])};", html.escape(inert(text)))
 
 
 def _code(text: str) -> str:

@@ -171,11 +171,16 @@ def _figure(gate: Gate, change: PhaseChange, figure: FigureChange | None) -> Gat
     allowed = gate.tolerance * abs(figure.before) if gate.relative else gate.tolerance
     allowed += 1e-9 * max(abs(figure.before), abs(figure.after))
     worse = sign * (figure.after - figure.before)
-    words = f"{gate.name}: {figure.before:,.6g} -> {figure.after:,.6g}"
+    words = f"{gate.name}: {_number(figure.before)} -> {_number(figure.after)}"
     if figure.before:
         words += f" ({figure.after / figure.before - 1:+.1%})"
     outcome: Outcome = "fail" if worse > allowed else "improved" if -worse > allowed else "pass"
     return _result(gate, change, outcome, words)
+
+
+def _number(value: float) -> str:
+    """Six digits, and never an exponent for what is large."""
+    return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:,.6g}"
 
 
 def _time(gate: Gate, change: PhaseChange, comparison: Comparison) -> GateResult | None:

@@ -11,7 +11,7 @@ import typer
 
 from boundby.analyzers.errors import UsageError
 
-from ..messages import progress, say
+from ..messages import fail, progress
 from .compare import put
 
 if TYPE_CHECKING:
@@ -108,7 +108,12 @@ def _fail_on(file: Path) -> str | None:
         table: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{file}: is not valid TOML ({error}); mend it, or pass --fail-on") from None
-    value = table.get("tool", {}).get("boundby", {}).get("check", {}).get("fail_on")
+    found: Any = table
+    for part in ("tool", "boundby", "check"):
+        found = found.get(part, {})
+        if not isinstance(found, dict):
+            raise UsageError(f"{file}: [tool.boundby.check] must be a table; {part} is {found!r}")
+    value = found.get("fail_on")
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(v, str) for v in value):
@@ -143,10 +148,9 @@ def _deliver(
     if summary:
         with Path(summary).open("a", encoding="utf-8") as handle:
             handle.write(text + "\n")
-    if json == "-":
-        return
-    print_comparison(comparison, top=top)
-    print_gates(results)
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in github_annotations(results):
-            say(line)
+            fail(line)
+    if json != "-":
+        print_comparison(comparison, top=top)
+        print_gates(results)
