@@ -14,7 +14,7 @@ from ..device import Device
 from ..facts import ModelFacts
 from ..work import Work
 from .evidence import Evidence, cache_width
-from .order import MisfitError, Role, is_product, roles_in_order
+from .order import MisfitError, Role, roles_in_order
 from .passes import Pass, Sequences
 from .prices import Price, prices_of_step
 
@@ -22,9 +22,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _TOLERANCE = 0.02
-"""How far known costs of products may differ from the model's among each other: they should be the same."""
-_MOST_PADDING = 2.0
-"""An engine pads a batch to the next captured size, at most to twice its tokens; less than it has it never runs."""
+"""How far recorded weights may differ from the model's: engines pad vocabularies."""
 _OVER_PEAK = 1.05
 _BEYOND_CACHES = 1e9
 """Bytes of weights that no device's last-level cache holds: below, achieved bytes per second may exceed the memory's."""
@@ -53,7 +51,7 @@ def fit(work: Work, sequence: Sequences, seen: Evidence, facts: ModelFacts, devi
     found = Fit(facts, roles)
     one = sequence.passes[0]
     prices = prices_of_step(facts, one.workload)
-    _agree_with_known(work, one, found, prices, sequence)
+    _agree_with_known(work, one, found, prices)
     _within_peaks(work, one, found, prices, device)
     return found
 
@@ -71,19 +69,19 @@ def _windowed(role: Role | None, facts: ModelFacts) -> Role | None:
     return role
 
 
-def _agree_with_known(work: Work, one: Pass, found: Fit, prices: dict[str, Price], sequence: Sequences) -> None:
-    """Products whose FLOPs recorded shapes tell must have the model's, up to one factor: that of a padded batch."""
-    ratios = [
-        work.flops[row] / prices[role.operator].flops
-        for row, role, kernel in zip(one.rows.tolist(), found.roles, sequence.kernels, strict=True)
-        if role is not None and role.operator in prices and role.operator != "lm_head" and is_product(kernel)
-        and work.flops[row] > 0
-    ]  # fmt: skip
-    if not ratios:
-        return
-    low, high = min(ratios), max(ratios)
-    if low < 1 - _TOLERANCE or high > _MOST_PADDING * (1 + _TOLERANCE) or high > low * (1 + 2 * _TOLERANCE):
-        raise MisfitError("products with recorded shapes have other sizes than the model's")
+def _agree_with_known(work: Work, one: Pass, found: Fit, prices: dict[str, Price]) -> None:
+    """Products with recorded shapes must have the model's weights."""
+    for row, role in zip(one.rows.tolist(), found.roles, strict=True):
+        cost = work.costs[work.call[row]] if work.call[row] >= 0 else None
+        if role is None or role.operator not in prices or cost is None or not cost.weight_bytes:
+            continue
+        price = prices[role.operator]
+        if cost.family == "gemm" == price.family and not _near(cost.weight_bytes, price.weight_bytes):
+            raise MisfitError(f"{role.operator} was recorded with another size than the model's")
+
+
+def _near(seen: float, told: float) -> bool:
+    return abs(seen - told) <= _TOLERANCE * told
 
 
 def _within_peaks(work: Work, one: Pass, found: Fit, prices: dict[str, Price], device: Device) -> None:

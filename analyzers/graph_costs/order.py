@@ -212,6 +212,8 @@ def _dense(
     activations = [at for at in segment if kernels[at].short.family == "activation"]
     if any(not body[0] < at < body[-1] for at in activations):
         raise MisfitError(f"layer {layer} has its activation outside of its feed-forward part")
+    if any(kernels[at].short.family == "norm" for at in range(body[0], body[-1])):
+        raise MisfitError(f"layer {layer} has a norm inside of its feed-forward part")
     if len(activations) == 1:
         roles[activations[0]] = Role("act_and_mul", layer)
 
