@@ -1,8 +1,9 @@
-"""`ModelFacts`: the sizes of a language model that its costs follow from, read from a Hugging Face config or a recording."""
+"""Where a model's facts come from: a Hugging Face config, a folder or hub id that has one, or a recording."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,196 +12,42 @@ import msgspec
 from boundby.tracer.marks import Recording
 
 from .errors import UsageError
+from .hub import cached_or_fetched
+from .model_facts import DTYPE_BYTES, UNITS, ModelFacts
+from .quantization import Stored, stored_as
 
-DTYPE_BYTES = {
-    "float64": 8.0,
-    "float32": 4.0,
-    "bfloat16": 2.0,
-    "float16": 2.0,
-    "float8_e4m3fn": 1.0,
-    "float8_e5m2": 1.0,
-    "int8": 1.0,
-}
-UNITS = {"float64": "fp64", "float32": "fp32", "bfloat16": "bf16", "float16": "fp16", "int8": "int8"}
+__all__ = ["DTYPE_BYTES", "UNITS", "ModelFacts", "facts_for", "from_config", "from_path", "from_recording"]
 
 
-class ModelFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """Sizes of a decoder. `None` or 0 where a model has no such thing."""
-
-    name: str
-    layers: int
-    hidden: int
-    heads: int
-    kv_heads: int
-    head_dim: int
-    v_head_dim: int
-    ffn: int
-    """Inner width of a dense feed-forward layer; 0 when every layer is a mixture."""
-    gated: bool
-    vocab: int
-    tied: bool
-    experts: int = 0
-    experts_per_token: int = 0
-    expert_ffn: int = 0
-    shared_ffn: int = 0
-    """Inner width of the experts that every token visits, summed."""
-    dense_layers: int = 0
-    """Leading layers that are dense in a mixture model."""
-    positions: int = 0
-    """Rows of a learned position table."""
-    q_lora: int = 0
-    kv_lora: int = 0
-    rope_head_dim: int = 0
-    """Multi-head latent attention: ranks, and the part of a head that carries the rotation."""
-    window: int = 0
-    window_layers: int = 0
-    """Layers that attend to the last `window` tokens only."""
-    biases: bool = False
-    """Linear layers have biases (GPT-2)."""
-    qkv_bias: bool = False
-    norm_biases: bool = False
-    qk_norm: bool = False
-    shared_gate: bool = False
-    """A gate of one row weighs the shared expert."""
-    expert_biases: bool = False
-    """Experts, the router and the output projection have biases, and heads have sinks (gpt-oss)."""
-    dtype: str = "bfloat16"
-    weight_bytes_each: float = 2.0
-    """Bytes of a weight of the linear layers, scales included."""
-    expert_bytes_each: float = 2.0
-    kv_bytes_each: float = 2.0
-    recorded_parameters: int | None = None
-    recorded_bytes: float | None = None
-
-    @property
-    def mla(self) -> bool:
-        """Keys and values are cached as one latent vector."""
-        return self.kv_lora > 0
-
-    @property
-    def moe_layers(self) -> int:
-        """Layers with a mixture of experts."""
-        return self.layers - self.dense_layers if self.experts else 0
-
-    @property
-    def qk_dim(self) -> int:
-        """Width of a head's query and key."""
-        return self.head_dim + self.rope_head_dim if self.mla else self.head_dim
-
-    @property
-    def attention_weights(self) -> int:
-        """Weights of one layer's attention projections."""
-        d, h = self.hidden, self.heads
-        out = h * self.v_head_dim * d
-        if self.mla:
-            q = d * self.q_lora + self.q_lora * h * self.qk_dim if self.q_lora else d * h * self.qk_dim
-            down = d * (self.kv_lora + self.rope_head_dim)
-            return q + down + self.kv_lora * h * (self.head_dim + self.v_head_dim) + out
-        return d * h * self.head_dim + d * self.kv_heads * (self.head_dim + self.v_head_dim) + out
-
-    @property
-    def ffn_matrices(self) -> int:
-        """3 in a gated feed-forward layer, else 2."""
-        return 3 if self.gated else 2
-
-    @property
-    def expert_weights(self) -> int:
-        """Weights of one expert."""
-        return self.ffn_matrices * self.hidden * self.expert_ffn
-
-    @property
-    def dense_ffn_weights(self) -> int:
-        """Weights of one dense feed-forward layer."""
-        return self.ffn_matrices * self.hidden * self.ffn
-
-    @property
-    def shared_weights(self) -> int:
-        """Weights of one layer's shared experts."""
-        return self.ffn_matrices * self.hidden * self.shared_ffn
-
-    @property
-    def linear_parameters(self) -> int:
-        """Weights that every forward may multiply with: projections, feed-forward layers, experts, routers, lm_head."""
-        dense = self.layers - self.moe_layers
-        mixture = self.moe_layers * (
-            self.experts * self.expert_weights + self.shared_weights + self.hidden * self.experts
-        )
-        return self.layers * self.attention_weights + dense * self.dense_ffn_weights + mixture + self.lm_head_weights
-
-    @property
-    def lm_head_weights(self) -> int:
-        """Weights of the output layer (the embedding table's, where tied)."""
-        return self.vocab * self.hidden
-
-    @property
-    def embedding_parameters(self) -> int:
-        """Rows that are only gathered: the token table, unless it is the output layer too, and the position table."""
-        return (0 if self.tied else self.vocab * self.hidden) + self.positions * self.hidden
-
-    @property
-    def small_parameters(self) -> int:
-        """Norms and biases."""
-        d = self.hidden
-        norms = (2 * self.layers + 1) * d * (2 if self.norm_biases else 1)
-        if self.qk_norm:
-            norms += 2 * self.layers * self.head_dim
-        if self.mla:
-            norms += self.layers * (self.kv_lora + self.q_lora)
-        qkv = self.heads * self.head_dim + self.kv_heads * (self.head_dim + self.v_head_dim)
-        biases = 0
-        if self.biases:
-            ffn = (self.ffn_matrices - 1) * self.ffn + d
-            biases = self.layers * (qkv + d + ffn)
-        elif self.qkv_bias:
-            biases = self.layers * qkv
-        if self.expert_biases:
-            expert = (self.ffn_matrices - 1) * self.expert_ffn + d
-            biases += self.layers * (d + self.heads + self.experts * (expert + 1))
-        if self.shared_gate:
-            biases += self.moe_layers * d
-        return norms + biases
-
-    @property
-    def parameters(self) -> int:
-        """All parameters, as stored (a tied table once)."""
-        return self.linear_parameters + self.embedding_parameters + self.small_parameters
-
-    @property
-    def active_parameters(self) -> int:
-        """Parameters that one token multiplies with, the embedding table left out."""
-        idle = self.moe_layers * (self.experts - self.experts_per_token) * self.expert_weights
-        return self.linear_parameters - idle
-
-    @property
-    def weight_bytes(self) -> float:
-        """Bytes of all weights in memory."""
-        if self.recorded_bytes is not None:
-            return self.recorded_bytes
-        experts = self.moe_layers * self.experts * self.expert_weights
-        unquantised = self.embedding_parameters + self.small_parameters + self.lm_head_weights
-        rest = self.parameters - experts - unquantised
-        full = DTYPE_BYTES.get(self.dtype, 2.0)
-        return experts * self.expert_bytes_each + rest * self.weight_bytes_each + unquantised * full
-
-    @property
-    def kv_elements_per_token(self) -> int:
-        """Cached numbers of one token over all layers."""
-        each = self.kv_lora + self.rope_head_dim if self.mla else self.kv_heads * (self.head_dim + self.v_head_dim)
-        return self.layers * each
-
-    @property
-    def kv_bytes_per_token(self) -> float:
-        """Bytes that one more token of context takes (window layers counted as if they grew)."""
-        return self.kv_elements_per_token * self.kv_bytes_each
-
-    @property
-    def unit(self) -> str:
-        """The dtype class that multiplies."""
-        return UNITS.get(self.dtype, "bf16")
+_PLAIN_FFN = (
+    *("gpt2", "gpt_bigcode", "gpt_neox", "gptj", "codegen", "opt", "bloom", "falcon", "mpt", "phi", "starcoder2"),
+    *("nemotron", "persimmon"),
+)
+"""Model types whose feed-forward layer has two matrices."""
+_TIED = (
+    "gpt2",
+    "gpt_bigcode",
+    "opt",
+    "bloom",
+    "falcon",
+    "mpt",
+    "gemma",
+    "gemma2",
+    "gemma3_text",
+    "starcoder2",
+    "cohere",
+)
+_BIASED = ("gpt2", "gpt_bigcode", "opt", "starcoder2", "gpt_neox", "bloom")
+_NORM_BIASES = (*_BIASED, "phi", "falcon", "stablelm")
+_OTHER_MIXERS = re.compile(r"linear|mamba|recurrent|conv|ssm|rwkv")
+"""Kinds of layers that mix tokens by other means than attention."""
 
 
-def from_config(config: dict[str, Any], *, name: str = "", dtype: str | None = None) -> ModelFacts:
-    """Facts from a Hugging Face config. Raises `UsageError` naming what is missing."""
+def from_config(
+    config: dict[str, Any], *, name: str = "", dtype: str | None = None, weight_bytes: float | None = None
+) -> ModelFacts:
+    """Facts from a Hugging Face config. `dtype` goes before the config's own, `weight_bytes` (a weight of the linear layers)
+    before its quantisation. Raises `UsageError` naming what is missing, or what the analytic model does not know."""
     nested = config.get("text_config")
     if isinstance(nested, dict):
         config = {**config, **nested}
@@ -208,90 +55,129 @@ def from_config(config: dict[str, Any], *, name: str = "", dtype: str | None = N
     def get(*keys: str, default: Any = None) -> Any:
         return next((config[k] for k in keys if config.get(k) is not None), default)
 
-    hidden, layers = get("hidden_size", "n_embd", "d_model"), get("num_hidden_layers", "n_layer", "num_layers")
-    heads, vocab = get("num_attention_heads", "n_head", "num_heads"), get("vocab_size")
-    missing = [
-        n
-        for n, v in (
-            ("hidden_size", hidden),
-            ("num_hidden_layers", layers),
-            ("num_attention_heads", heads),
-            ("vocab_size", vocab),
-        )
-        if not v
-    ]
+    kind = str(get("model_type", default=""))
+    required = {
+        "hidden_size": get("hidden_size", "n_embd", "d_model"),
+        "num_hidden_layers": get("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+        "num_attention_heads": get("num_attention_heads", "n_head", "n_heads", "num_heads"),
+        "vocab_size": get("vocab_size"),
+    }
+    missing = [key for key, value in required.items() if not value]
     if missing:
         raise UsageError(f"model config {name or ''}: has no {', '.join(missing)}; give a decoder's config.json")
-    kind = str(get("model_type", default=""))
-    gpt2 = kind == "gpt2" or "n_embd" in config
+    _refuse_other_mixers(config, name or kind)
+    hidden, layers, heads, vocab = required.values()
     experts = get("num_local_experts", "n_routed_experts", "num_experts", default=0)
-    ffn = get("intermediate_size", "n_inner", default=4 * hidden)
-    expert_ffn = get("moe_intermediate_size", default=ffn) if experts else 0
-    shared = get("shared_expert_intermediate_size", default=0) or get("n_shared_experts", default=0) * expert_ffn
+    ffn = get(
+        "intermediate_size_mlp" if kind.startswith("llama4") else "intermediate_size", "intermediate_size", "n_inner"
+    )
+    ffn = ffn or get("ffn_dim", "ffn_hidden_size", default=4 * hidden)
+    expert_ffn = get("moe_intermediate_size", "intermediate_size", default=ffn) if experts else 0
     mla = get("kv_lora_rank", default=0)
-    head_dim = get("head_dim", default=hidden // heads)
-    if mla:
-        head_dim = get("qk_nope_head_dim", default=head_dim)
-    stored = str(dtype or get("dtype", "torch_dtype", default="bfloat16")).removeprefix("torch.")
-    weight, expert = _quantised(config.get("quantization_config"), DTYPE_BYTES.get(stored, 2.0))
-    kinds = config.get("layer_types") or []
-    window = get("sliding_window", default=0) if config.get("use_sliding_window", True) else 0
-    sliding = sum("sliding" in str(k) for k in kinds) if kinds else (layers if window else 0)
+    head_dim = get("qk_nope_head_dim", default=hidden // heads) if mla else get("head_dim", default=hidden // heads)
+    plain = str(dtype or get("dtype", "torch_dtype", default="bfloat16")).removeprefix("torch.")
+    full = DTYPE_BYTES.get(plain, 2.0)
+    kept = Stored(weight_bytes, weight_bytes) if weight_bytes else stored_as(config.get("quantization_config"), full)
+    window, window_layers = _windows(config, layers)
     return ModelFacts(
         name=name or kind,
         layers=layers,
         hidden=hidden,
         heads=heads,
-        kv_heads=get("num_key_value_heads", default=heads),
+        kv_heads=_kv_heads(config, heads),
         head_dim=head_dim,
         v_head_dim=get("v_head_dim", default=head_dim),
         ffn=ffn,
-        gated=not gpt2 and kind not in ("opt", "gpt_neox", "phi", "starcoder2"),
+        gated=kind not in _PLAIN_FFN,
         vocab=vocab,
-        tied=bool(get("tie_word_embeddings", default=gpt2 or kind in ("gemma", "gemma2", "gemma3_text"))),
+        tied=bool(get("tie_word_embeddings", default=kind in _TIED)),
         experts=experts,
         experts_per_token=get("num_experts_per_tok", "experts_per_token", default=0),
         expert_ffn=expert_ffn,
-        shared_ffn=shared,
-        dense_layers=get("first_k_dense_replace", default=0) if experts else 0,
-        positions=get("n_positions", "max_position_embeddings", default=0) if gpt2 else 0,
-        q_lora=get("q_lora_rank", default=0) or 0,
+        shared_ffn=_shared(config, kind, expert_ffn) if experts else 0,
+        dense_layers=_dense_layers(config, layers) if experts else 0,
+        positions=get("n_positions", "max_position_embeddings", default=0)
+        if kind in ("gpt2", "gpt_bigcode", "opt")
+        else 0,
+        q_lora=get("q_lora_rank", default=0),
         kv_lora=mla,
         rope_head_dim=get("qk_rope_head_dim", default=0) if mla else 0,
-        window=window or 0,
-        window_layers=sliding if window else 0,
-        biases=gpt2,
+        window=window,
+        window_layers=window_layers,
+        biases=kind in _BIASED,
         qkv_bias=kind in ("qwen2", "qwen2_moe") or bool(config.get("attention_bias")),
-        norm_biases=gpt2,
-        qk_norm=kind in ("qwen3", "qwen3_moe"),
+        norm_biases=kind in _NORM_BIASES,
+        norms_per_layer={"gemma2": 4, "gemma3_text": 4, "cohere": 1}.get(kind, 2),
+        qk_norm=kind in ("qwen3", "qwen3_moe", "gemma3_text"),
         shared_gate=kind == "qwen2_moe",
         expert_biases=kind == "gpt_oss",
-        dtype=stored,
-        weight_bytes_each=weight,
-        expert_bytes_each=expert,
-        kv_bytes_each=DTYPE_BYTES.get(stored, 2.0),
+        dtype=plain,
+        weight_bytes_each=kept.linear,
+        expert_bytes_each=kept.experts,
+        product_unit=kept.unit,
+        kv_bytes_each=full,
     )
 
 
-def _quantised(config: Any, full: float) -> tuple[float, float]:
-    """Bytes of a weight of linear layers and of experts, scales included."""
-    if not isinstance(config, dict):
-        return full, full
-    method = str(config.get("quant_method", "")).lower()
-    if method == "mxfp4":
-        return full, 0.5 + 1 / 32  # 4-bit values, one 8-bit scale a block of 32 (OCP microscaling formats)
-    if method in ("gptq", "awq"):
-        bits, group = config.get("bits", 4), config.get("group_size", 128)
-        each = bits / 8 + (2.0 + bits / 8) / group if group and group > 0 else bits / 8
-        return each, each
-    if method == "fp8":
-        block = config.get("weight_block_size")
-        each = 1.0 + (4.0 / (block[0] * block[1]) if block else 0.0)
-        return each, each
-    if method == "bitsandbytes":
-        each = 0.5 + 4.0 / 64 if config.get("load_in_4bit") else 1.0
-        return each, each
-    return full, full
+def _refuse_other_mixers(config: dict[str, Any], name: str) -> None:
+    kinds = {str(k) for k in config.get("layer_types") or config.get("layers_block_type") or []}
+    other = sorted(k for k in kinds if _OTHER_MIXERS.search(k))
+    if not other and any(
+        key in config for key in ("state_size", "mamba_d_state", "ssm_state_size", "linear_num_key_heads")
+    ):
+        other = ["state space or linear attention"]
+    if config.get("is_encoder_decoder"):
+        other.append("encoder and decoder")
+    if other:
+        raise UsageError(f"model {name}: has layers that the analytic model does not know ({', '.join(other)})")
+
+
+def _kv_heads(config: dict[str, Any], heads: int) -> int:
+    if config.get("multi_query") and not config.get("new_decoder_architecture"):
+        return 1
+    return next((config[k] for k in ("num_key_value_heads", "num_kv_heads") if config.get(k)), heads)
+
+
+def _positions(config: dict[str, Any], kind: str) -> int:
+    """Rows of a learned table of positions; OPT's starts at 2."""
+    if kind not in ("gpt2", "gpt_bigcode", "opt"):
+        return 0
+    rows = config.get("n_positions") or config.get("max_position_embeddings") or 0
+    return int(rows) + (2 if kind == "opt" else 0)
+
+
+def _windows(config: dict[str, Any], layers: int) -> tuple[int, int]:
+    """The window in tokens, and how many layers have it."""
+    kinds = [str(k) for k in config.get("layer_types") or []]
+    limited = sum("sliding" in k or "chunked" in k for k in kinds)
+    if any("chunked" in k for k in kinds):
+        return int(config.get("attention_chunk_size") or 0), limited
+    window = config.get("sliding_window") or 0
+    if not window or not config.get("use_sliding_window", True):
+        return 0, 0
+    if not kinds:
+        every = config.get("sliding_window_pattern") or (2 if config.get("model_type") == "gemma2" else 0)
+        limited = layers - layers // every if every else layers
+    return (window, limited) if limited else (0, 0)
+
+
+def _shared(config: dict[str, Any], kind: str, expert_ffn: int) -> int:
+    """Inner width of the experts that every token visits."""
+    if kind.startswith("llama4"):
+        return expert_ffn
+    return int(config.get("shared_expert_intermediate_size") or (config.get("n_shared_experts") or 0) * expert_ffn)
+
+
+def _dense_layers(config: dict[str, Any], layers: int) -> int:
+    """Layers without a mixture: the first ones, those listed, or all but every n-th."""
+    if config.get("moe_layers"):
+        return layers - len(config["moe_layers"])
+    if config.get("mlp_layer_types"):
+        return sum(str(k) == "dense" for k in config["mlp_layer_types"])
+    every = config.get("decoder_sparse_step") or config.get("interleave_moe_layer_step") or 1
+    listed = set(config.get("mlp_only_layers") or [])
+    leading = config.get("first_k_dense_replace") or 0
+    return sum(n < leading or n in listed or (n + 1) % every != 0 for n in range(layers))
 
 
 def from_recording(recording: Recording) -> ModelFacts | None:
@@ -306,20 +192,22 @@ def from_recording(recording: Recording) -> ModelFacts | None:
         return None
     size, count = recording.model.get("parameter_bytes"), recording.model.get("parameters")
     kv = recording.model.get("kv_bytes_per_token")
+    each = kv / facts.kv_elements_per_token if isinstance(kv, (int, float)) and kv > 0 else facts.kv_bytes_each
     return msgspec.structs.replace(
         facts,
         recorded_bytes=float(size) if isinstance(size, (int, float)) else None,
         recorded_parameters=count if isinstance(count, int) else None,
-        kv_bytes_each=kv / facts.kv_elements_per_token
-        if isinstance(kv, (int, float)) and kv > 0
-        else facts.kv_bytes_each,
+        kv_bytes_each=each,
+        kv_expanded=facts.mla and each > 8.0,
     )
 
 
-def from_path(text: str) -> ModelFacts:
-    """Facts from a config.json or the folder that holds it. Raises `UsageError`."""
+def from_path(text: str, *, weight_bytes: float | None = None) -> ModelFacts:
+    """Facts from a config.json, the folder that holds it, or a hub id (the local cache first). Raises `UsageError`."""
     path = Path(text)
     file = path / "config.json" if path.is_dir() else path
+    if not path.exists() and path.suffix != ".json" and re.fullmatch(r"[\w.-]+/[\w.-]+", text):
+        file = cached_or_fetched(text)
     try:
         config = json.loads(file.read_text("utf-8"))
     except OSError as error:
@@ -330,7 +218,8 @@ def from_path(text: str) -> ModelFacts:
         raise UsageError(f"model {text}: {file} is not JSON; give a Hugging Face config.json") from None
     if not isinstance(config, dict):
         raise UsageError(f"model {text}: {file} is no Hugging Face config")
-    return from_config(config, name=str(config.get("_name_or_path") or path.stem))
+    name = text if file.parent != path else str(config.get("_name_or_path") or path.stem)
+    return from_config(config, name=name, weight_bytes=weight_bytes)
 
 
 def facts_for(recording: Recording | None, model: str | None) -> ModelFacts | None:
