@@ -3,6 +3,7 @@
 from .baseline import Baseline, BaselinePhase
 from .compare import Comparison, PhaseChange, compare
 from .gates import Gate, GateResult, parse_gates, run_gates
+from .pool import pool
 
 __all__ = [
     "Baseline",
@@ -13,5 +14,6 @@ __all__ = [
     "PhaseChange",
     "compare",
     "parse_gates",
+    "pool",
     "run_gates",
 ]

@@ -33,6 +33,17 @@ class BaselinePhase(msgspec.Struct, frozen=True, kw_only=True):
     """Calls per step of each kernel (or op), by full name."""
     kernel_time_us: dict[str, float]
     """Microseconds per step of each kernel (or op)."""
+    run_lengths: list[int] = []
+    """How many of the samples are of each recording, in order; empty for one recording."""
+
+    @property
+    def runs(self) -> list[list[float]]:
+        """The samples, recording by recording."""
+        found, start = [], 0
+        for length in self.run_lengths or [len(self.samples_us)]:
+            found.append(self.samples_us[start : start + length])
+            start += length
+        return found
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):

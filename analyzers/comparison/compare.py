@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from .baseline import Baseline, BaselinePhase
-from .significance import shift
+from .significance import Shift, shift
 
 
 class FigureChange(msgspec.Struct, frozen=True):
@@ -38,17 +38,6 @@ class KernelChange(msgspec.Struct, frozen=True):
         return self.after_us - self.before_us
 
 
-class TimeShift(msgspec.Struct, frozen=True):
-    """The ratio of median step times with its p value and 99 % interval, and the ratio of the fastest tenths; p None for too
-    few samples."""
-
-    ratio: float
-    p: float | None
-    low: float
-    high: float
-    fast: float
-
-
 class PhaseChange(msgspec.Struct, frozen=True, kw_only=True):
     """One phase before and after; a side is None where the phase exists on one side only."""
 
@@ -58,7 +47,7 @@ class PhaseChange(msgspec.Struct, frozen=True, kw_only=True):
     figures: tuple[FigureChange, ...]
     kernels: tuple[KernelChange, ...]
     """Those that changed in calls or time, largest absolute change of time first."""
-    time: TimeShift | None
+    time: Shift | None
     like_with_like: bool
     """Both sides' samples are untraced, or both are traced."""
 
@@ -132,15 +121,13 @@ def _phase(before: BaselinePhase | None, after: BaselinePhase | None) -> PhaseCh
     assert present is not None
     a, b = (before.figures if before else {}), (after.figures if after else {})
     names = [*a, *(name for name in b if name not in a)]
-    samples = (before.samples_us if before else [], after.samples_us if after else [])
-    moved = shift(*samples)
     return PhaseChange(
         id=present.id,
         before=before,
         after=after,
         figures=tuple(FigureChange(name, a.get(name), b.get(name)) for name in names),
         kernels=_kernels(before, after),
-        time=None if moved is None else TimeShift(moved.ratio, moved.p, moved.low, moved.high, moved.fast),
+        time=shift(before.runs if before else [], after.runs if after else []),
         like_with_like=before is not None and after is not None and before.untraced == after.untraced,
     )
 

@@ -15,7 +15,7 @@ import msgspec
 
 from ..errors import UsageError
 from .compare import Comparison, FigureChange, PhaseChange
-from .significance import FEWEST_SAMPLES, Shift
+from .significance import FEWEST_SAMPLES
 
 Outcome = Literal["pass", "fail", "unknown", "improved"]
 
@@ -199,7 +199,7 @@ def _time(gate: Gate, change: PhaseChange, comparison: Comparison) -> GateResult
         )
     if not change.like_with_like or change.time is None:
         return _result(gate, change, "unknown", f"{gate.name}: one side is timed with the profiler, the other without")
-    moved = Shift(change.time.ratio, change.time.p, change.time.low, change.time.high, change.time.fast)
+    moved = change.time
     n = (len(before.samples_us), len(after.samples_us))
     if moved.p is None:
         return _result(
@@ -209,6 +209,8 @@ def _time(gate: Gate, change: PhaseChange, comparison: Comparison) -> GateResult
         f"{gate.name}: x{moved.ratio:.3f} (99 % interval {moved.low:.3f} to {moved.high:.3f}, "
         f"p = {moved.p:.2g}, fastest tenth x{moved.fast:.3f}, {n[0]} and {n[1]} samples)"
     )
+    if len(before.runs) > 1 or len(after.runs) > 1:
+        words += f", run by run x{moved.least:.3f} to x{moved.most:.3f}"
     outcome: Outcome = (
         "fail" if moved.slower(gate.tolerance) else "improved" if moved.faster(gate.tolerance) else "pass"
     )

@@ -29,7 +29,10 @@ def register(app: typer.Typer) -> None:
 
 
 def check(
-    recording: Annotated[str, typer.Argument(metavar="TRACE", help="A trace, or an analysis (JSON).")],
+    recordings: Annotated[
+        list[str],
+        typer.Argument(metavar="TRACE", help="A trace, or an analysis (JSON); several of the same are pooled."),
+    ],
     baseline: Annotated[Path | None, typer.Option(metavar="FILE", help="What to compare with.")] = None,
     save_baseline: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write this recording as a baseline and stop.")
@@ -50,10 +53,12 @@ def check(
 ) -> None:
     """Compare a recording with a baseline and fail on what regressed.
 
+    On a machine that others use too, make the baseline of several recordings: how far runs lie apart is then known.
+
     Exit codes: 0 no gate failed, 1 a gate failed, 2 a gate could not tell (and none failed). Under GitHub Actions
     the result also goes to the job's summary and into annotations.
     """
-    from boundby.analyzers.comparison import compare, parse_gates, run_gates
+    from boundby.analyzers.comparison import compare, parse_gates, pool, run_gates
 
     from ..recordings import load_recording
 
@@ -63,8 +68,11 @@ def check(
     if baseline is not None and not baseline.is_file():
         raise UsageError(f"--baseline {baseline}: no such file; make it with --save-baseline {baseline}")
     with progress("checking") as update:
-        update(f"analysing {recording}", None)
-        after = load_recording(recording, device=device, model=model)
+        sides = []
+        for recording in recordings:
+            update(f"analysing {recording}", None)
+            sides.append(load_recording(recording, device=device, model=model))
+        after = pool(sides)
         if save_baseline is not None:
             put(str(save_baseline), after.to_json())
             return

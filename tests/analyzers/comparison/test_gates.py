@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from boundby.analyzers.analysis import Shares
-from boundby.analyzers.comparison import Baseline, BaselinePhase, compare, parse_gates, run_gates
+from boundby.analyzers.comparison import Baseline, BaselinePhase, compare, parse_gates, pool, run_gates
 from boundby.analyzers.comparison.baseline import BASELINE_SCHEMA
 from boundby.analyzers.comparison.significance import shift
 from boundby.analyzers.errors import UnreadableTraceError, UsageError
@@ -144,7 +144,7 @@ def test_a_wrong_gate_is_named(text: str, named: str) -> None:
 
 
 def test_shift_of_two_constant_samples_is_their_ratio() -> None:
-    moved = shift([2.0] * 10, [3.0] * 10)
+    moved = shift([[2.0] * 10], [[3.0] * 10])
     assert moved is not None
     assert (moved.ratio, moved.low, moved.high) == (1.5, 1.5, 1.5)
 
@@ -204,3 +204,39 @@ def test_another_batch_is_other_work_and_its_time_cannot_be_told() -> None:
     after = recorded(samples=[2.0] * 20, environment={"workload_batch": 2})
     (result,) = run_gates(compare(before, after), parse_gates("itl:5%"))
     assert (result.outcome, result.message) == ("unknown", "itl: other work was timed (batch: 1 -> 2)")
+
+
+def test_a_slow_run_within_the_scatter_of_the_baseline_s_runs_passes() -> None:
+    """Runs of 1.0 and 1.3 ms in the baseline: one of 1.35 ms is 4 % over the slower, one of 1.5 ms is 15 % over it."""
+    base = pool([recorded(samples=[1000.0] * 10), recorded(samples=[1300.0] * 10)])
+    assert outcomes(base, recorded(samples=[1350.0] * 10), "itl:5%") == ["pass"]
+    (result,) = run_gates(compare(base, recorded(samples=[1500.0] * 10)), parse_gates("itl:5%"))
+    assert result.outcome == "fail"
+    # 1500 / 1300 and 1500 / 1000.
+    assert "run by run x1.154 to x1.500" in result.message
+    assert outcomes(base, recorded(samples=[900.0] * 10), "itl:5%") == ["improved"]
+
+
+def test_pooling_takes_medians_and_contests_a_label_that_runs_disagree_on() -> None:
+    runs = [
+        recorded(figures={"allocations_per_step": n}, bound=bound, kernels=kernels)
+        for n, bound, kernels in (
+            (1.0, "launch", {"a": 1.0}),
+            (2.0, "launch", {"a": 1.0}),
+            (9.0, "bandwidth", {"b": 1.0}),
+        )
+    ]
+    (phase,) = pool(runs).phases
+    assert (phase.figures, phase.bound, phase.contested) == ({"allocations_per_step": 2.0}, "launch", True)
+    assert phase.kernels == {"a": 1.0}
+
+
+def test_only_recordings_of_one_environment_pool() -> None:
+    with pytest.raises(UsageError, match=r"not recorded alike \(device\)"):
+        pool([recorded(), recorded(environment={"device": "A100"})])
+
+
+def test_a_pooled_baseline_survives_its_file() -> None:
+    pooled = pool([recorded(samples=[1.0, 2.0]), recorded(samples=[3.0])])
+    again = Baseline.from_json(pooled.to_json(), path="b.json")
+    assert again.phases[0].runs == [[1.0, 2.0], [3.0]]
