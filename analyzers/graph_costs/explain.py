@@ -8,7 +8,7 @@ cost is known already keep it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from ..facts import ModelFacts
 from ..step import Step
 from ..work import Work
 from .evidence import Evidence, evidence_of
+from .filling import Filling
 from .fit import Fit, fit, units_of
 from .infer import infer_model
 from .order import MisfitError, layer_starts
@@ -43,7 +44,7 @@ def explain_kernels(
     work: Work, linked: Linked, owner: Ints, steps: Sequence[Step], facts: ModelFacts | None, device: Device
 ) -> Explained:
     """Fill in the costs of device kernels in `steps` that are unknown (NaN). `owner` is each item's step, -1 for none."""
-    filled = _Filled(work, _in_graph(work, linked))
+    filling = Filling(work, linked)
     notes: list[str] = []
     for sequence in passes_of(work, owner, steps):
         starts = layer_starts(sequence.kernels)
@@ -57,8 +58,8 @@ def explain_kernels(
             continue
         facts = found.facts
         for one in sequence.passes:
-            filled.add(one, found)
-    return Explained(filled.result(), tuple(dict.fromkeys(notes)), facts)
+            _price(filling, one, found)
+    return Explained(filling.result(), tuple(dict.fromkeys(notes)), facts)
 
 
 def _fit(
@@ -73,92 +74,37 @@ def _fit(
         return None, f"kernels of graphs have no costs from the model {facts.name}: {misfit}"
 
 
-def _in_graph(work: Work, linked: Linked) -> npt.NDArray[np.bool_]:
-    """Per item: a graph launch enqueued it."""
-    launches = linked.trace.launches
-    if not launches.height:
-        return np.zeros(len(work), bool)
-    replays = launches["name"].str.contains("GraphLaunch").to_numpy()
-    replayed: npt.NDArray[np.bool_] = (work.launch >= 0) & replays[work.launch]
-    return replayed
-
-
-class _Filled:
-    """The columns of a work that is being filled in."""
-
-    def __init__(self, work: Work, in_graph: npt.NDArray[np.bool_]) -> None:
-        self.work, self.in_graph = work, in_graph
-        self.flops, self.bytes = work.flops.copy(), work.bytes.copy()
-        self.call, self.anchor = work.call.copy(), work.anchor.copy()
-        self.numbers: dict[tuple[str, int, Unit | None, bool], int] = {}
-        self.calls: list[Call] = []
-        self.costs: list[Cost] = []
-        self.next_anchor = -2
-
-    def add(self, one: Pass, found: Fit) -> None:
-        """Price the kernels of one pass."""
-        work, prices = self.work, prices_of_step(found.facts, one.workload)
-        units = units_of(found.roles)
-        unknown = np.isnan(work.bytes[one.rows])
-        operators = np.array([r.operator if r is not None and r.operator in prices else "" for r in found.roles])
-        # A call of which another kernel has a cost from an op is priced by that op already.
-        half_known = np.isin(units, units[~unknown & (units >= 0)])
-        chosen = unknown & (operators != "") & ~half_known
-        for operator in np.unique(operators[chosen]):
-            at = np.flatnonzero(chosen & (operators == operator))
-            self._price(one, str(operator), prices[str(operator)], one.rows[at], units[at], found)
-        self.next_anchor -= int(units.max(initial=0)) + 1
-
-    def _price(self, one: Pass, operator: str, price: Price, rows: Ints, units: Ints, found: Fit) -> None:
-        """One operator's kernels: each call's cost, shared among its kernels by their time."""
-        weight = np.maximum(self.work.time[rows], 1).astype(float)
-        weight /= np.bincount(units, weights=weight)[units]
-        self.flops[rows], self.bytes[rows] = price.flops * weight, price.bytes * weight
-        self.anchor[rows] = self.next_anchor - units
-        unit = self._unit(rows, price, found.facts)
-        for graph in (False, True):
-            mine = rows[self.in_graph[rows] == graph]
-            if len(mine):
-                self.call[mine] = self._number(operator, price, one, unit, graph=graph)
-
-    def _unit(self, rows: Ints, price: Price, facts: ModelFacts) -> Unit | None:
-        if not price.flops:
-            return None
-        named = self.work.names[self.work.name[rows[0]]].unit
-        return named if named is not None else facts.unit  # type: ignore[return-value]
-
-    def _number(self, operator: str, price: Price, one: Pass, unit: Unit | None, *, graph: bool) -> int:
-        """The call of an operator over so many tokens: one row of the report."""
+def _price(filling: Filling, one: Pass, found: Fit) -> None:
+    """Price the kernels of one pass."""
+    work, prices = filling.work, prices_of_step(found.facts, one.workload)
+    units = units_of(found.roles)
+    unknown = np.isnan(work.bytes[one.rows])
+    operators = np.array([r.operator if r is not None and r.operator in prices else "" for r in found.roles])
+    # A call of which another kernel has a cost from an op is priced by that op already.
+    half_known = np.isin(units, units[~unknown & (units >= 0)])
+    chosen = unknown & (operators != "") & ~half_known
+    for operator in np.unique(operators[chosen]).tolist():
+        at, price = np.flatnonzero(chosen & (operators == operator)), prices[operator]
+        rows = one.rows[at]
         tokens = one.workload.lm_head_tokens if operator == "lm_head" else one.workload.query
-        key = (operator, tokens, unit, graph)
-        if key not in self.numbers:
-            self.numbers[key] = len(self.work.calls) + len(self.calls)
-            shape = price.shape
-            dims = ((tokens, shape[0]), shape) if shape is not None else ()
-            name = f"{operator} (graph)" if graph else operator
-            self.calls.append(Call(name, dims, extra={"part": price.part}))
-            self.costs.append(
-                Cost(
-                    family=price.family,
-                    flops=price.flops,
-                    bytes_read=price.bytes,
-                    unit=unit,
-                    weight_bytes=price.weight_bytes,
-                    known_by=price.known_by,
-                )
-            )
-        return self.numbers[key]
-
-    def result(self) -> Work:
-        """The work with all that was filled in."""
-        if not self.calls:
-            return self.work
-        return replace(
-            self.work,
-            flops=self.flops,
-            bytes=self.bytes,
-            call=self.call,
-            anchor=self.anchor,
-            calls=(*self.work.calls, *self.calls),
-            costs=(*self.work.costs, *self.costs),
+        unit = _unit(work, rows, price, found.facts)
+        call = Call(
+            operator, ((tokens, price.shape[0]), price.shape) if price.shape else (), extra={"part": price.part}
         )
+        cost = Cost(
+            family=price.family,
+            flops=price.flops,
+            bytes_read=price.bytes,
+            unit=unit,
+            weight_bytes=price.weight_bytes,
+            known_by=price.known_by,
+        )
+        _, calls = np.unique(units[at], return_inverse=True)
+        filling.put(rows, calls, price.flops, price.bytes, (operator, tokens, unit), call, cost)
+
+
+def _unit(work: Work, rows: Ints, price: Price, facts: ModelFacts) -> Unit | None:
+    if not price.flops:
+        return None
+    named = work.names[work.name[rows[0]]].unit
+    return named if named is not None else facts.unit  # type: ignore[return-value]
