@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from .device_table import resolve_device
 from .engines import find_steps
 from .facts import ModelFacts, facts_for
 from .findings import findings_of
-from .graph_costs import explain_kernels
+from .graph_costs import Reference, explain_kernels, read_references
 from .host_account import assign_ops, cut_spans
 from .host_calls import host_calls
 from .idle import Idle, explain_gaps
@@ -51,6 +52,8 @@ def analyze(
     *,
     device: str | None = None,
     model: str | None = None,
+    capture: str | None = None,
+    mapping: str | None = None,
     frames: bool = False,
     timelines: bool = False,
 ) -> Analysis:
@@ -58,14 +61,26 @@ def analyze(
 
     `source` is what `read_trace` takes: a path, a URL, a file object, bytes, or a finished `torch.profiler` object.
     `device` names the device (or a JSON file of its peaks) where the trace does not or is wrong; `model` is a Hugging Face
-    config.json or its folder; `frames` reads Python stacks too; `timelines` adds each phase's typical and slowest step.
+    config.json or its folder; `capture` (a trace of the capture of its graphs, or a folder of them) and `mapping` (an eager
+    trace of the same model) tell the costs of kernels inside of graphs; `frames` reads Python stacks too; `timelines`
+    adds each phase's typical and slowest step.
 
     Raises `BoundbyError`s: unreadable or empty input, unknown device or model."""
-    return analyze_trace(read_trace(source, frames=frames), device=device, model=model, timelines=timelines)
+    references = (
+        *read_references([capture] if capture else [], capture=True),
+        *read_references([mapping] if mapping else [], capture=False),
+    )
+    trace = read_trace(source, frames=frames)
+    return analyze_trace(trace, device=device, model=model, references=references, timelines=timelines)
 
 
 def analyze_trace(
-    trace: Trace, *, device: str | None = None, model: str | None = None, timelines: bool = False
+    trace: Trace,
+    *,
+    device: str | None = None,
+    model: str | None = None,
+    references: Sequence[Reference] = (),
+    timelines: bool = False,
 ) -> Analysis:
     """The answer about a trace already read. See `analyze`."""
     recording = recording_of(trace)
@@ -73,7 +88,7 @@ def analyze_trace(
     linked = correlate(trace)
     dev, remarks = resolve_device(trace.header, override=device, kernels=trace.kernels)
     found = find_steps(linked)
-    account = _account(linked, found, dev, facts, recording)
+    account = _account(linked, found, dev, facts, recording, references)
     phases = tuple(
         _phase(group, linked, found, account, dev, facts, recording, timelines=timelines)
         for group in group_phases(found.steps)
@@ -130,7 +145,12 @@ def runs_on_host(trace: Trace) -> bool:
 
 
 def _account(
-    linked: Linked, found: StepsFound, device: Device, facts: ModelFacts | None, recording: Recording | None
+    linked: Linked,
+    found: StepsFound,
+    device: Device,
+    facts: ModelFacts | None,
+    recording: Recording | None,
+    references: Sequence[Reference],
 ) -> Account:
     trace, steps = linked.trace, found.steps
     on_host = runs_on_host(trace)
@@ -141,7 +161,7 @@ def _account(
     else:
         work = device_work(linked)
         owner = assign_steps(work, linked, steps)
-        explained = explain_kernels(work, linked, owner, steps, facts, device)
+        explained = explain_kernels(work, linked, owner, steps, facts, device, references=references)
         work, facts, notes = explained.work, explained.facts, explained.notes
         latency = idle_queue_delay(work, linked)
         windows = windows_of(work, linked, steps, owner, idle_ns=latency)

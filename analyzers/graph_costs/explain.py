@@ -26,6 +26,7 @@ from .infer import infer_model
 from .order import MisfitError, layer_starts
 from .passes import Pass, Sequences, passes_of
 from .prices import Price, prices_of_step
+from .reference import Reference, copy_costs
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -41,16 +42,27 @@ class Explained:
 
 
 def explain_kernels(
-    work: Work, linked: Linked, owner: Ints, steps: Sequence[Step], facts: ModelFacts | None, device: Device
+    work: Work,
+    linked: Linked,
+    owner: Ints,
+    steps: Sequence[Step],
+    facts: ModelFacts | None,
+    device: Device,
+    *,
+    references: Sequence[Reference] = (),
 ) -> Explained:
-    """Fill in the costs of device kernels in `steps` that are unknown (NaN). `owner` is each item's step, -1 for none."""
+    """Fill in the costs of device kernels in `steps` that are unknown (NaN), from the references first. `owner` is each
+    item's step, -1 for none."""
+    if references:
+        work = copy_costs(work, linked, owner, steps, references)
+    recorded = [call for w in (work, *(r.work for r in references)) for call in zip(w.calls, w.costs, strict=True)]
     filling = Filling(work, linked)
     notes: list[str] = []
     for sequence in passes_of(work, owner, steps):
         starts = layer_starts(sequence.kernels)
         if len(starts) < 2:
             continue
-        seen = evidence_of(sequence.kernels, starts, zip(work.calls, work.costs, strict=True))
+        seen = evidence_of(sequence.kernels, starts, recorded)
         found, note = _fit(work, sequence, seen, facts, device)
         if note is not None:
             notes.append(note)

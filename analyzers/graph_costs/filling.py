@@ -41,9 +41,19 @@ class Filling:
         for replayed in (False, True):
             mine = rows[self.in_graph[rows] == replayed]
             if len(mine):
-                self._call[mine] = self._number((key, replayed), call, cost, replayed=replayed)
+                self._call[mine] = self.number(key, call, cost, replayed=replayed)
 
-    def _number(self, key: Hashable, call: Call, cost: Cost, *, replayed: bool) -> int:
+    def put_each(self, rows: Ints, flops: Floats, moved: Floats, calls: Ints) -> None:
+        """Give each row a cost of its own; those with one already, or for which there is none (-1), stay as they are."""
+        mine = (calls >= 0) & np.isnan(self._bytes[rows])
+        chosen = rows[mine]
+        self._flops[chosen], self._bytes[chosen], self._call[chosen] = flops[mine], moved[mine], calls[mine]
+        self._anchor[chosen] = self._next_anchor - np.arange(len(chosen))
+        self._next_anchor -= len(chosen)
+
+    def number(self, key: Hashable, call: Call, cost: Cost, *, replayed: bool) -> int:
+        """The number of a call in the resulting work, new or that of an equal `key`."""
+        key = (key, replayed)
         if key not in self._numbers:
             self._numbers[key] = len(self.work.calls) + len(self._calls)
             name = f"{call.name} (graph)" if replayed else call.name

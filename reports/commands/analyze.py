@@ -37,6 +37,12 @@ def analyze(
         str | None, typer.Option(help="The device, if the trace does not say: a name of `boundby devices`.")
     ] = None,
     model: Annotated[str | None, typer.Option(help="The model: a config.json or its folder.")] = None,
+    capture: Annotated[
+        str | None, typer.Option(metavar="PATH", help="A trace of the capture of its graphs, or a folder of them.")
+    ] = None,
+    mapping: Annotated[
+        str | None, typer.Option(metavar="PATH", help="An eager trace of the same model, for kernels in graphs.")
+    ] = None,
     frames: Annotated[bool, typer.Option("--frames", help="Read Python stacks too; slower.")] = False,
     top: Annotated[int, typer.Option(min=0, help="Rows of the tables on the terminal.")] = 8,
 ) -> None:
@@ -46,7 +52,15 @@ def analyze(
     reported and the exit code is that of the first that failed; JSON is then an array.
     """
     _check_outputs(html, json, parquet, many=len(traces) > 1)
-    analyses, failures = _analyze_all(traces, device=device, model=model, frames=frames, timelines=html is not None)
+    analyses, failures = _analyze_all(
+        traces,
+        device=device,
+        model=model,
+        capture=capture,
+        mapping=mapping,
+        frames=frames,
+        timelines=html is not None,
+    )
     if analyses:
         from ..delivery import deliver
 
