@@ -85,9 +85,7 @@ def _random(
     count = sum(p.numel() for p in empty.parameters())
     size = count * kind.itemsize
     if say is not None:
-        say(
-            f"random:{name}: {count / 1e6:,.1f} M parameters, {_gb(size)} in {str(kind).removeprefix('torch.')}"
-        )
+        say(f"random:{name}: {count / 1e6:,.1f} M parameters, {_gb(size)} in {str(kind).removeprefix('torch.')}")
     free = free_memory(device)
     if free is not None and size > ROOM * free:
         raise TracerError(
