@@ -44,8 +44,16 @@ def test_json_alone_stands_on_stdout(analyzed: dict[str, Any], capsysbinary: pyt
 
 
 def test_options_reach_the_analysis(analyzed: dict[str, Any]) -> None:
-    assert cli.run(["analyze", "good.json", "--device", "H100", "--model", "config.json", "--json", "-"]) == 0
-    assert analyzed["options"] == {"device": "H100", "model": "config.json", "frames": False, "timelines": False}
+    given = ["--device", "H100", "--model", "config.json", "--capture", "c", "--mapping", "m", "--json", "-"]
+    assert cli.run(["analyze", "good.json", *given]) == 0
+    assert analyzed["options"] == {
+        "device": "H100",
+        "model": "config.json",
+        "capture": "c",
+        "mapping": "m",
+        "frames": False,
+        "timelines": False,
+    }
 
 
 def test_files_are_written_and_named_on_stderr(
